@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._data.groups import GroupedData
 from thali._data.pairs import PairedComparisons
-from thali._data.pairs.parts import LeftPair
+from thali._data.pairs.parts import HeldOutPair
 from thali._data.similarities import Similarities
 from thali._inference.numerics.counts import log_normal_density, log_outcome_coefficients
 from thali._inference.warn import warn
@@ -195,22 +195,22 @@ class PairSplitter(PairwiseSplitter):
             data = data.without_pair(*self.options(pair))
         return (data,)
 
-    def test(self, part: np.ndarray) -> list[LeftPair]:
+    def test(self, part: np.ndarray) -> list[HeldOutPair]:
         return list(map(self._left_pair, part))
 
-    def _left_pair(self, pair: int) -> LeftPair:
+    def _left_pair(self, pair: int) -> HeldOutPair:
         """Return the comparisons of a pair in the form that models predict."""
         covariates, questions = self.data.covariates, self.data.questions(self.has_ties)
         rows = np.flatnonzero(self.data.cells.pair == pair)
         counts = questions.counts.reshape(len(questions.sizes), -1)[rows]
         if covariates is None or covariates.is_of_options.all():
-            return LeftPair(self.options(pair), counts)
+            return HeldOutPair(self.options(pair), counts)
         columns = {
             name: covariates.values[rows, m]
             for m, name in enumerate(covariates.names)
             if not covariates.is_of_options[m]
         }
-        return LeftPair(self.options(pair), counts, columns)
+        return HeldOutPair(self.options(pair), counts, columns)
 
     def units(self, part: np.ndarray) -> np.ndarray:
         return part
@@ -328,11 +328,11 @@ class BinomialScorer(Scorer):
         " error over pairs."
     )
 
-    def score_one(self, model: Any, test: list[LeftPair]) -> dict[str, Any]:
+    def score_one(self, model: Any, test: list[HeldOutPair]) -> dict[str, Any]:
         scores = [asdict(self._score_pair(model, pair)) for pair in test]
         return {name: [pair_scores[name] for pair_scores in scores] for name in self.fields}
 
-    def _score_pair(self, model: Any, test: LeftPair) -> Score:
+    def _score_pair(self, model: Any, test: HeldOutPair) -> Score:
         """Return the scores of one pair."""
         if spec_of(model) is None:
             p = predict_outcomes(model, test)
@@ -397,7 +397,7 @@ def _count_comparisons(score_table: ScoreTable) -> np.ndarray:
     )
 
 
-def predict_outcomes(model: Any, part: LeftPair) -> np.ndarray:
+def predict_outcomes(model: Any, part: HeldOutPair) -> np.ndarray:
     """Return probabilities (cells, outcomes) by an outside model, without ties."""
     p = np.asarray(model.predict_proba([part.pair] * len(part.counts)), float)
     return np.stack([p, 1.0 - p], axis=-1)

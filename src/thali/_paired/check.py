@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.choices.parts import without_tied_sets
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import CovariateCells
-from thali._data.pairs.parts import questions_of
+from thali._data.pairs.parts import build_questions
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._model.answer_checks import AlikeRespondents, check_answers, refuse_weights
 from thali.errors import DataError
@@ -64,7 +64,7 @@ def _pairs(
     cells = CovariateCells(
         np.sort(pair), rows.first, rows.second, rows.wins, rows.losses, rows.tied, rows.x, None
     )
-    asked = questions_of(
+    asked = build_questions(
         data, ("wins", "tied", "losses") if rows.has_ties else ("wins", "losses"), cells
     )
     return asked, [AlikeRespondents.answering(_of_comparisons(density, points), asked.times)]

@@ -12,7 +12,7 @@ from thali._data.judged import Judged, explain_unpaired_data
 from thali._data.kinds import CHOICES, PAIRS
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import ORDER
-from thali._data.pairs.tables import fields_of_rows
+from thali._data.pairs.tables import build_fields
 from thali._data.suspicious import find_similar_labels
 from thali._inference.warn import warn
 from thali._labels import plural, shorten
@@ -182,7 +182,7 @@ def with_order(forward: PairedComparisons, backward: PairedComparisons) -> Paire
     winner, loser, counts, tied, in_order = (
         np.concatenate(column) for column in zip(*rows, strict=True)
     )
-    fields = fields_of_rows(forward.labels, winner, loser, counts, tied, None, in_order)
+    fields = build_fields(forward.labels, winner, loser, counts, tied, None, in_order)
     return PairedComparisons._from_fields(*fields).with_order()
 
 

@@ -15,7 +15,7 @@ from thali._aspects.maximum_likelihood.fit import (
     vanishing,
 )
 from thali._aspects.maximum_likelihood.goodness import equal_means_test
-from thali._data.pairs.parts import ties_unknown
+from thali._data.pairs.parts import build_ties_error
 from thali._digits import p_in_words
 from thali._inference.numerics.counts import log_binomial
 from thali._inference.warn import warn
@@ -115,7 +115,7 @@ def order_effect(
     forward, backward = by_order(data if backward is None else [data, backward], ties=True)
     if ties := forward.n_ties + backward.n_ties:
         raise DataError(
-            ties_unknown(ties, forward.n_comparisons + backward.n_comparisons),
+            build_ties_error(ties, forward.n_comparisons + backward.n_comparisons),
             " To estimate the order effect with ties as a third outcome, use ",
             Message(
                 InPython("paired.davidson(data, order=True)", "thali test davidson --order"), "."

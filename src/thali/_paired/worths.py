@@ -10,8 +10,8 @@ from thali._arguments import positive
 from thali._data.checks import convert_whole_counts
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
-from thali._data.pairs.dates import DAY, PERIODS, Dates, rows_alike
-from thali._data.pairs.parts import finest
+from thali._data.pairs.dates import DAY, PERIODS, Dates, group_equal_rows
+from thali._data.pairs.parts import list_finest_rows
 from thali._inference.numerics.ranks import fit_descending_means, sort_descending
 from thali._labels import plural, shorten
 from thali._people.populations import Individuals, chains_required
@@ -228,7 +228,7 @@ def posed(data: Judgements, asked: WorthsRequest) -> Posed:
             group_answers(data, asked.lapse, with_judges=True), data.n_options, len(judges)
         )
         return Posed(data, asked, density, [""], judges)
-    rows, has_ties = finest(data), bool(data.n_ties)
+    rows, has_ties = list_finest_rows(data), bool(data.n_ties)
     alike = np.zeros(len(rows.x), np.int64)
     number, names = alike, [""]
     if asked.period is not None:
@@ -236,7 +236,7 @@ def posed(data: Judgements, asked: WorthsRequest) -> Posed:
         number, names = data.dates.periods(asked.checked_period(data.dates))
     different, place = np.unique(number, return_inverse=True)
     known = [place, rows.first, rows.second, rows.respondent if asked.judges else alike]
-    where, counts = rows_alike(known, rows.x, np.stack([rows.wins, rows.losses, rows.tied]))
+    where, counts = group_equal_rows(known, rows.x, np.stack([rows.wins, rows.losses, rows.tied]))
     period, first, second, judge, x = (each[where] for each in (*known, rows.x))
     n, entry = data.n_options, np.full(data.n_options, len(different))
     np.minimum.at(entry, np.append(first, second), np.append(period, period))

@@ -11,7 +11,7 @@ import numpy as np
 
 from thali._data.columns import get_column
 from thali._data.kinds import PAIRS
-from thali._data.pairs.dates import DAY, NoDate, when_of
+from thali._data.pairs.dates import DAY, MissingDateError, read_dates
 from thali._inference.progress import Progress
 from thali._inference.warn import warn
 from thali._labels import as_label, shorten
@@ -458,14 +458,14 @@ def _convert_batch_days(
     """Convert a batch to days; an error counts the empty cells of all rows."""
     try:
         return _convert_days(column, name, numbers)
-    except NoDate as first_error:
+    except MissingDateError as first_error:
         n_empty = 0
         for batch, numbers, _ in filtered_file.iterate_batches([name]):
             try:
                 _convert_days(batch[name], name, numbers)
-            except NoDate as error:
+            except MissingDateError as error:
                 n_empty += error.count
-        raise NoDate(name, first_error.row, n_empty) from None
+        raise MissingDateError(name, first_error.row, n_empty) from None
 
 
 def _convert_days(column: Any, name: str, numbers: np.ndarray) -> Any:
@@ -473,7 +473,7 @@ def _convert_days(column: Any, name: str, numbers: np.ndarray) -> Any:
     import pandas as pd
     import pyarrow as pa
 
-    dates = when_of(
+    dates = read_dates(
         pd.DataFrame({name: column.to_pandas().to_numpy()}, index=pd.Index(numbers + 1)), name
     )
     if dates.unit != DAY:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.answers import find_first_answers
-from thali._data.pairs.parts import LeftPair
+from thali._data.pairs.parts import HeldOutPair
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.counts import compute_outcomes
 from thali._model.asked_sets import has_answers, places_of, table_of_outcomes, tied_places
@@ -156,7 +156,7 @@ def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> 
 # What draws predict for data that were left out of the fit ----------------------------------------
 
 
-def outcome_draws(posterior: Posterior, part: LeftPair) -> np.ndarray:
+def outcome_draws(posterior: Posterior, part: HeldOutPair) -> np.ndarray:
     """The probability of each outcome of the comparisons of a pair (chain, draw, cells,
     outcomes)."""
     count, n_outcomes = part.counts.shape

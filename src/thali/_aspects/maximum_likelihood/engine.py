@@ -22,7 +22,7 @@ from ..spec import ELIMINATION
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.parts import LeftPair
+    from thali._data.pairs.parts import HeldOutPair
 
     from .estimates import Estimates
 

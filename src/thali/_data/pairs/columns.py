@@ -1,4 +1,4 @@
-"""Which columns of a list of comparisons hold the options, and which how often each was chosen."""
+"""Recognise the columns of options and counts in a list of comparisons."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,7 +27,7 @@ from ..roles import (
 if TYPE_CHECKING:
     import pandas as pd
 
-TIMES = (
+COUNT_NAMES = (
     "{0}over{1}",
     "{0}wins",
     "{0}win",
@@ -38,7 +38,7 @@ TIMES = (
     "chose{0}",
     "{0}chosen",
 )
-TIMES += ("n{0}{1}", "w{0}{1}", "x{0}{1}", "wins{0}{1}")
+COUNT_NAMES += ("n{0}{1}", "w{0}{1}", "x{0}{1}", "wins{0}{1}")
 _NEUTRAL = (
     ("row", "col"),
     ("row", "column"),
@@ -62,178 +62,180 @@ SHARES = (
 
 
 class PairColumns(NamedTuple):
-    """Which columns hold the options, and which how often each was chosen."""
+    """The columns of options and counts in a list of comparisons."""
 
     options: tuple[str, str]
-    # none: each row is one choice; one: of the first over the second; two: of each
+    # none: each row is one choice; one: choices of the first; two: choices of each
     times: tuple[str, ...]
     ties: str | None = None
     respondent: str | None = None
-    # whether the names of the options' columns say which was on the left, or at home
+    # whether the column names show which option was on the left, or at home
     in_order: bool = False
 
     def __str__(self) -> str:
         a, b = self.options
         if len(self.times) == 2:
             over, under = self.times
-            how = f"table of pairs, {a!r} over {b!r} counted in {over!r}, the reverse in {under!r}"
+            description = f"table of pairs, {a!r} over {b!r} counted in {over!r}, the reverse in {under!r}"
         else:
-            how = f"long table, {a!r} chosen over {b!r}, "
-            how += f"counts in {self.times[0]!r}" if self.times else "one comparison per row"
-        how += f", ties in {self.ties!r}" if self.ties is not None else ""
-        return how + describe_columns(None, self.respondent)
+            description = f"long table, {a!r} chosen over {b!r}, "
+            description += f"counts in {self.times[0]!r}" if self.times else "one comparison per row"
+        description += f", ties in {self.ties!r}" if self.ties is not None else ""
+        return description + describe_columns(None, self.respondent)
 
     @property
     def used(self) -> set[str | None]:
-        """All of them."""
+        """All columns in use."""
         return {*self.options, *self.times, self.ties, self.respondent}
 
     @property
     def weighted(self) -> bool:
-        """Whether the counts may be fractional by their name."""
+        """Whether the name of a count column allows fractional counts."""
         return any(simplify_name(name) in WEIGHTS for name in self.times)
 
 
-def choice_columns(names: list[str], taken: Collection[str | None] = ()) -> list[PairColumns]:
-    """All ways to read these columns as a list; those with times for both sides outdo those
-    without.
+def list_readings(names: list[str], taken: Collection[str | None] = ()) -> list[PairColumns]:
+    """List all readings of these columns as comparisons.
 
-    `taken`: columns of which it is known what they hold.
+    Readings with counts for both sides exclude others. `taken` are columns that have another role.
     """
-    own = map_plain_names(names)
+    name_by_plain = map_plain_names(names)
 
-    def there(*plain: str) -> bool:
-        return all(each in own for each in plain)
+    def there(*names: str) -> bool:
+        return all(each in name_by_plain for each in names)
 
-    respondent = respondent_column(names, taken)
-    ties = ties_column(names)
+    respondent = find_respondent_column(names, taken)
+    ties = find_ties_column(names)
     sides = find_side_columns(names)
-    twos = [
+    option_pairs = [
         (
             each.columns,
-            [(t.format(*each.side), t.format(*each.side[::-1])) for t in TIMES],
+            [(t.format(*each.side), t.format(*each.side[::-1])) for t in COUNT_NAMES],
             each.side[0] in PLACES,
         )
         for each in sides
     ]
-    twos += [((own[a], own[b]), [], False) for a, b in _NEUTRAL if there(a, b)]
+    option_pairs += [((name_by_plain[a], name_by_plain[b]), [], False) for a, b in _NEUTRAL if there(a, b)]
     two_sided = [
-        PairColumns(options, (own[times], own[other]), ties, respondent, in_order)
-        for options, counted, in_order in twos
-        for times, other in (*counted, *WINS_LOSSES)
-        if there(times, other) and not {own[times], own[other]} & set(options)
+        PairColumns(options, (name_by_plain[times], name_by_plain[reverse]), ties, respondent, in_order)
+        for options, counted, in_order in option_pairs
+        for times, reverse in (*counted, *WINS_LOSSES)
+        if there(times, reverse) and not {name_by_plain[times], name_by_plain[reverse]} & set(options)
     ]
-    two_sided = [each for each in two_sided if simplify_name(each.options[0]) not in _counting(sides)]
+    two_sided = [each for each in two_sided if simplify_name(each.options[0]) not in _list_count_names(sides)]
     if two_sided:
         return two_sided
     # with its accent: without it numbers the rows
     counts = [
         (count,)
         for count in (
-            *COUNT.each(own, taken),
+            *COUNT.each(name_by_plain, taken),
             *(name for name in names if name.casefold() == "número"),
         )
     ]
     counts = counts or [()]
     return [
-        PairColumns((own[chosen], own[rejected]), times, ties, respondent)
+        PairColumns((name_by_plain[chosen], name_by_plain[rejected]), times, ties, respondent)
         for chosen, rejected in CHOSEN_REJECTED
         # a triplet
-        if there(chosen, rejected) and not (chosen == "i" and {"k", *ODD.sure} & own.keys())
+        if there(chosen, rejected) and not (chosen == "i" and {"k", *ODD.sure} & name_by_plain.keys())
         for times in counts
     ]
 
 
-def _counting(sides: list) -> set[str]:
-    """The plain names of columns that count, of all that come in twos."""
-    side = {each.side for each in sides} | set(SIDES)
-    return {spelled.format(*each) for each in side for spelled in TIMES} | {
-        name for two in WINS_LOSSES for name in two
-    }
+def _list_count_names(sides: list) -> set[str]:
+    """List the simplified names of count columns, for all side columns."""
+    marks = {columns.side for columns in sides} | set(SIDES)
+    names = {pattern.format(*side) for side in marks for pattern in COUNT_NAMES}
+    return names | {name for names_of_pair in WINS_LOSSES for name in names_of_pair}
 
 
-def respondent_column(names: list[str], taken: Collection[str | None]) -> str | None:
-    """The column that says who answered, None if there is none; one called "id" may number the
-    rows."""
+def find_respondent_column(names: list[str], taken: Collection[str | None]) -> str | None:
+    """Find the column of respondents, or None.
+
+    A column named "id" does not count, because it may number the rows.
+    """
     return next(RESPONDENT.surely(map_plain_names(names), taken), None)
 
 
-def uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
-    """The rows of a table of pairs that hold no count at all: those two were not compared."""
+def is_uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
+    """Return whether each row of a table of pairs has no count at all."""
     if len(columns.times) < 2:
         return np.zeros(len(frame), bool)
     counting = [*columns.times, *([columns.ties] if columns.ties is not None else [])]
     return frame.loc[:, counting].isna().all(axis=1).to_numpy()
 
 
-def ties_column(names: list[str]) -> str | None:
-    """The column that says how often neither was chosen, None if there is none."""
-    found = [name for name in names if simplify_name(name) in (*TIES.sure, "tij")]
-    if len(found) > 1:
+def find_ties_column(names: list[str]) -> str | None:
+    """Find the column of ties, or None; raise if there are several."""
+    tie_columns = [name for name in names if simplify_name(name) in (*TIES.sure, "tij")]
+    if len(tie_columns) > 1:
         raise DataError(
-            f"Several columns seem to contain ties: {shorten(found)}; remove or rename all but one."
+            f"Several columns seem to contain ties: {shorten(tie_columns)}; remove or rename all but one."
         )
-    return found[0] if found else None
+    return tie_columns[0] if tie_columns else None
 
 
-def the_columns(names: list[str], taken: Collection[str | None]) -> PairColumns:
-    """The one way to read these columns as a list."""
-    found = choice_columns(names, taken)
-    if len(found) > 1:
-        several = "; or ".join(map(str, found))
+def find_pair_columns(names: list[str], taken: Collection[str | None]) -> PairColumns:
+    """Find the only reading of these columns; raise if there are none or several."""
+    readings = list_readings(names, taken)
+    if len(readings) > 1:
+        descriptions = "; or ".join(map(str, readings))
         raise DataError(
-            f"The columns can be read in several ways: {several}. Remove or rename the columns"
+            f"The columns can be read in several ways: {descriptions}. Remove or rename the columns"
             " that cause the wrong reading."
         )
-    if not found:
+    if not readings:
         raise DataError(
             f"The columns {shorten(names, 12)} do not show which option was chosen and which"
             " rejected; name them with `chosen` and `rejected`."
         )
-    return found[0]
+    return readings[0]
 
 
-def lacking(names: list[str]) -> tuple[str, str, int] | None:
-    """The column that is missing beside one of a pair, in words, its role, and how near the list
-    is; None: not near."""
-    own = map_plain_names(names)
-    if lone := _lone_count(names, own):
-        return lone, "", 4
+def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
+    """Describe the column that is missing next to its partner.
+
+    Return the description, the role of the column, and how close the list is (higher is closer);
+    None if it is not close.
+    """
+    name_by_plain = map_plain_names(names)
+    if missing_count := _find_missing_count(names, name_by_plain):
+        return missing_count, "", 4
     for pair in CHOSEN_REJECTED[:-1]:  # a column called i or j says little
-        for role, (here, missing) in (("rejected", pair), ("chosen", pair[::-1])):
-            if here in own and missing not in own and not (here == "chosen" or here == "preferred"):
-                return f"a column {missing!r} to match {own[here]!r}", role, 1
+        for role, (present, missing) in (("rejected", pair), ("chosen", pair[::-1])):
+            if present in name_by_plain and missing not in name_by_plain and not (present == "chosen" or present == "preferred"):
+                return f"a column {missing!r} to match {name_by_plain[present]!r}", role, 1
     return None
 
 
-def _lone_count(names: list[str], own: dict[str, str]) -> str | None:
-    """What is missing beside two columns of options and one that counts, or shares out, the choices
-    of one side."""
+def _find_missing_count(names: list[str], name_by_plain: dict[str, str]) -> str | None:
+    """Describe the missing counts next to two option columns and one count."""
     sides = find_side_columns(names)
-    twos = [
+    option_pairs = [
         (each.columns, each.side)
         for each in sides
-        if simplify_name(each.columns[0]) not in _counting(sides)
+        if simplify_name(each.columns[0]) not in _list_count_names(sides)
     ]
-    twos += [((own[a], own[b]), (a, b)) for a, b in _NEUTRAL if a in own and b in own]
-    for (a, b), side in twos:
+    option_pairs += [((name_by_plain[a], name_by_plain[second]), (a, second)) for a, second in _NEUTRAL if a in name_by_plain and second in name_by_plain]
+    for (a, second), side in option_pairs:
         shares = [
             name
             for name in names
-            if any(word in simplify_name(name) for word in SHARES) and name not in (a, b)
+            if any(word in simplify_name(name) for word in SHARES) and name not in (a, second)
         ]
         if shares:
             return (
                 f"two columns, such as 'wins' and 'losses', that count how often {a!r} and how"
-                f" often {b!r} was chosen (not {shares[0]!r})"
+                f" often {second!r} was chosen (not {shares[0]!r})"
             )
-        times = [(spelled.format(*side), spelled.format(*side[::-1])) for spelled in TIMES] + [
+        times = [(spelled.format(*side), spelled.format(*side[::-1])) for spelled in COUNT_NAMES] + [
             *WINS_LOSSES
         ]
-        for here, other in (*times, *(two[::-1] for two in times)):
-            if here in own and other not in own and own[here] not in (a, b):
-                behind = b if here in [first for first, _ in times] else a
+        for present, reverse in (*times, *(two[::-1] for two in times)):
+            if present in name_by_plain and reverse not in name_by_plain and name_by_plain[present] not in (a, second):
+                uncounted_option = second if present in [first for first, _ in times] else a
                 return (
-                    f"a column to match {own[here]!r} that counts how often {behind!r} was chosen"
+                    f"a column to match {name_by_plain[present]!r} that counts how often {uncounted_option!r} was chosen"
                 )
     return None

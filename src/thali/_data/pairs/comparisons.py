@@ -146,12 +146,12 @@ class PairedComparisons(JudgedByPeople):
     ) -> None:
         names, cells = read_square_cells(counts, labels, weights)
         if ties is None:
-            self._freeze(*tables.fields_of_rows(names, *cells))
+            self._freeze(*tables.build_fields(names, *cells))
         else:
-            first, second, tied = tables.tie_cells(ties, names, weights)
+            first, second, tied = tables.read_tie_cells(ties, names, weights)
             winner, loser = np.append(cells[0], first), np.append(cells[1], second)
             counted = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
-            self._freeze(*tables.fields_of_rows(names, winner, loser, *counted))
+            self._freeze(*tables.build_fields(names, winner, loser, *counted))
         table = hasattr(counts, "columns")  # that somebody made, not the array of a program
         warn_each(find_similar_labels(names), find_percentages(self.wins, self.losses) if table else None)
 
@@ -160,9 +160,9 @@ class PairedComparisons(JudgedByPeople):
     from_trials: Final = classmethod(tables.from_trials)
     from_results: Final = classmethod(tables.from_results)
     from_wide: Final = classmethod(tables.from_wide)
-    _of_list = classmethod(tables.of_list)
-    _of_trials = classmethod(tables.of_trials)
-    _of_outcomes = classmethod(tables.of_outcomes)
+    _of_list = classmethod(tables.read_list)
+    _of_trials = classmethod(tables.read_trials)
+    _of_outcomes = classmethod(tables.build_comparisons)
     to_frame: Final = tables.to_frame
     proportions: Final = tables.proportions
 
@@ -322,13 +322,13 @@ class PairedComparisons(JudgedByPeople):
         """The comparisons as models take them: a cell for each pair, or each pair and different
         covariates."""
         self.refuse_dates()
-        return parts.cells_of(self)
+        return parts.build_cells(self)
 
     def questions(self, ties: bool | None = None) -> Questions:
         """Return a question for each cell: the first option, neither if `ties` (None: if there are
         any), the second."""
         ties = self.n_ties > 0 if ties is None else ties
-        return parts.questions_of(
+        return parts.build_questions(
             self, ("wins", "tied", "losses") if ties else ("wins", "losses"), self.cells
         )
 
@@ -391,7 +391,7 @@ class PairedComparisons(JudgedByPeople):
     def refuse_ties(self) -> None:
         """Raise the `DataError` of whatever knows choices alone, if there are ties."""
         if self.tied.any():
-            raise parts.ties_unknown(self.n_ties, self.n_comparisons)
+            raise parts.build_ties_error(self.n_ties, self.n_comparisons)
 
     def refuse_dates(self) -> None:
         """Raise the `DataError` of whatever does not know when comparisons were made, if the data

@@ -1,5 +1,4 @@
-"""What is known of comparisons besides their options: the position of an option, the judge, how
-long a text is."""
+"""Covariates of comparisons and options: position, judge, length of a text."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ from ..roles import column_names
 if TYPE_CHECKING:
     import pandas as pd
 
-_SEEN = 0.005  # log odds, below which odds are 1.00
+_MIN_SHOWN_EFFECT = 0.005  # log odds below which odds round to 1.00
 ORDER = "order"  # the covariate that is 1 for the option shown first, or at home
 
 
@@ -33,22 +32,21 @@ class CovariateColumns(NamedTuple):
 
 
 class CovariateCells(NamedTuple):
-    """Comparisons of pairs, a cell for each pair, or for each pair and different values of
-    covariates."""
+    """Comparisons of pairs: one cell per pair, or per pair and values of covariates."""
 
-    pair: np.ndarray  # (cells,) place among the compared pairs
+    pair: np.ndarray  # (cells,) index among the compared pairs
     first: np.ndarray
     second: np.ndarray
     wins: np.ndarray
     losses: np.ndarray
     tied: np.ndarray
-    # (cells, covariates): what they add to the log odds of the first, per unit of a coefficient
+    # (cells, covariates): effect on the log odds of the first, per unit of a coefficient
     x: np.ndarray
     answers: Answers | None  # the counts by person; its pairs are cells
 
 
 class PairCovariates(Frozen):
-    """Comparisons divided by covariates: a cell is a pair with the same values of all of them.
+    """Comparisons divided into cells: a pair with equal values of all covariates.
 
     Attributes
     ----------
@@ -86,11 +84,11 @@ class PairCovariates(Frozen):
 
     @property
     def is_of_options(self) -> np.ndarray:
-        """Which covariates describe options."""
+        """Whether each covariate describes options, shape (covariates,)."""
         return np.asarray(self.options.any(axis=0))
 
     def refuse_options(self, model: str) -> None:
-        """Raise DataError for covariates of options, which that model does not have."""
+        """Raise a DataError for covariates of options, which the model does not support."""
         if names := list(compress(self.names, self.is_of_options)):
             raise DataError(
                 f"{shorten(names)} describe{'s' * (len(names) == 1)} options, but {model} adjusts"
@@ -102,19 +100,19 @@ class PairCovariates(Frozen):
             )
 
     def units(self, effects: Sequence[float]) -> list[float]:
-        """How much more of each covariate its effect is said of: 1, or where the odds of one more
-        round to 1, the power of ten just below its standard deviation."""
+        """Return the unit in which each covariate's effect is reported.
+
+        The unit is 1; if the odds per unit round to 1, it is the power of ten just below the
+        standard deviation.
+        """
         times = self.wins + self.losses + self.tied
-        found = []
+        units = []
         for effect, values in zip(effects, self.values.T, strict=True):
-            sd = float(
-                np.sqrt(
-                    np.average((values - np.average(values, weights=times)) ** 2, weights=times)
-                )
-            )
-            is_seen = abs(effect) >= _SEEN or sd <= 1.0
-            found.append(1.0 if is_seen else float(f"1e{np.floor(np.log10(sd)):.0f}"))
-        return found
+            deviations = values - np.average(values, weights=times)
+            sd = float(np.sqrt(np.average(deviations**2, weights=times)))
+            is_seen = abs(effect) >= _MIN_SHOWN_EFFECT or sd <= 1.0
+            units.append(1.0 if is_seen else float(f"1e{np.floor(np.log10(sd)):.0f}"))
+        return units
 
     @classmethod
     def of_rows(
@@ -125,53 +123,55 @@ class PairCovariates(Frozen):
         won: np.ndarray,
         counts: np.ndarray,
         tied: np.ndarray,
-        who: RowRespondents | None,
+        row_respondents: RowRespondents | None,
     ) -> "PairCovariates":
-        """Added up from rows, whose values have the sign of the pair; `won`: whether its first was
-        chosen."""
+        """Add up rows, whose values have the sign of the pair.
+
+        `won` states whether the first of the pair was chosen.
+        """
         names, values = rows
-        cells, cell = _added_up(
+        cells, cell = _sum_cells(
             pair,
             values + 0.0,
             np.zeros((n_options, len(names))),
             (counts * won, counts * ~won, tied),
         )
-        answers = None if who is None else Answers.of_rows(who, cell, won, counts, tied)
+        answers = None if row_respondents is None else Answers.of_rows(row_respondents, cell, won, counts, tied)
         return cls._from_fields(names, *cells, answers)
 
     def of_pairs(
-        self, kept: np.ndarray, place: np.ndarray, turned: np.ndarray, options: np.ndarray
+        self, is_kept: np.ndarray, new_indices: np.ndarray, turned: np.ndarray, options: np.ndarray
     ) -> "PairCovariates | None":
-        """The cells of some of the pairs: which stay, their new places, and which of them have
-        their sides exchanged.
+        """Select the cells of some pairs, and renumber the pairs.
 
-        `options`: positions of the options that stay. None if there is no such cell.
+        The sides of `turned` pairs are exchanged; `options` are the indices of the options that
+        remain. Return None if there is no such cell.
         """
-        rows = kept[self.pair]
-        if not rows.any():
+        has_kept_pair = is_kept[self.pair]
+        if not has_kept_pair.any():
             return None
-        other = turned[self.pair]
-        values = np.where(other[:, None], -self.values, self.values) + 0.0
+        is_turned = turned[self.pair]
+        values = np.where(is_turned[:, None], -self.values, self.values) + 0.0
         sides = (
-            np.where(other, self.losses, self.wins),
-            np.where(other, self.wins, self.losses),
+            np.where(is_turned, self.losses, self.wins),
+            np.where(is_turned, self.wins, self.losses),
             self.tied,
         )
-        there = np.flatnonzero(rows)
-        there = there[np.lexsort((*values[there].T[::-1], place[self.pair[there]]))]
+        cells = np.flatnonzero(has_kept_pair)
+        cells = cells[np.lexsort((*values[cells].T[::-1], new_indices[self.pair[cells]]))]
         arrays = (
-            place[self.pair[there]],
-            values[there],
+            new_indices[self.pair[cells]],
+            values[cells],
             self.options[options],
-            *(each[there] for each in sides),
+            *(counts[cells] for counts in sides),
         )
-        number = np.zeros(len(rows), np.int64)
-        number[there] = np.arange(len(there))
-        answers = None if self.answers is None else self.answers.of_pairs(rows, number, other)
+        new_cells = np.zeros(len(has_kept_pair), np.int64)
+        new_cells[cells] = np.arange(len(cells))
+        answers = None if self.answers is None else self.answers.of_pairs(has_kept_pair, new_cells, is_turned)
         return self._from_fields(self.names, *arrays, answers)
 
     def of_names(self, names: Sequence[str]) -> "PairCovariates | None":
-        """The cells that some of the covariates make; None for none of them."""
+        """Select covariates by name, and merge equal cells; None for no names."""
         if unknown := [name for name in names if name not in self.names]:
             raise DataError(
                 f"Unknown covariate {unknown[0]!r}; available:"
@@ -179,157 +179,161 @@ class PairCovariates(Frozen):
             )
         if not names:
             return None
-        kept = [k for k, name in enumerate(self.names) if name in names]
+        indices = [k for k, name in enumerate(self.names) if name in names]
         counts = self.wins, self.losses, self.tied
-        cells, place = _added_up(self.pair, self.values[:, kept], self.options[:, kept], counts)
-        answers = None if self.answers is None else self.answers.merged(place)
-        return self._from_fields(tuple(self.names[k] for k in kept), *cells, answers)
+        cells, cell_of_old = _sum_cells(self.pair, self.values[:, indices], self.options[:, indices], counts)
+        answers = None if self.answers is None else self.answers.merged(cell_of_old)
+        return self._from_fields(tuple(self.names[k] for k in indices), *cells, answers)
 
     def of_respondents(self, members: np.ndarray, pairs: np.ndarray) -> "PairCovariates":
-        """The cells of the answers of some people, by their places; `pairs` are those that they
-        compared."""
+        """Select the cells of some respondents' answers.
+
+        `members` are indices of respondents, and `pairs` the pairs that they compared.
+        """
         assert self.answers is not None
         answers, cells = self.answers.of_respondents(members)
         pair = np.searchsorted(pairs, self.pair[cells])
-        sums = [
-            np.bincount(answers.pair, each, len(cells))
-            for each in (answers.wins, answers.losses, answers.tied)
-        ]
+        counts = answers.wins, answers.losses, answers.tied
+        sums = [np.bincount(answers.pair, side_counts, len(cells)) for side_counts in counts]
         return self._from_fields(self.names, pair, self.values[cells], self.options, *sums, answers)
 
     def without_ties(self, share: float) -> "PairCovariates | None":
-        """The same where a tie counts that share of a choice of either side; None if nothing is
-        left."""
+        """Count each tie as a share of a choice of either side.
+
+        Return None if nothing is left.
+        """
         wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
-        kept = wins + losses > 0
-        if not kept.any():
+        is_kept = wins + losses > 0
+        if not is_kept.any():
             return None
         answers = None if self.answers is None else self.answers.without_ties(share)
         if answers is not None:
-            answers = answers.of_pairs(kept, np.cumsum(kept) - 1, np.zeros(len(kept), bool))
+            answers = answers.of_pairs(is_kept, np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool))
         arrays = (
-            self.pair[kept],
-            self.values[kept],
+            self.pair[is_kept],
+            self.values[is_kept],
             self.options,
-            wins[kept],
-            losses[kept],
-            0.0 * wins[kept],
+            wins[is_kept],
+            losses[is_kept],
+            0.0 * wins[is_kept],
         )
         return self._from_fields(self.names, *arrays, answers)
 
     def together(
-        self, every: "Sequence[PairCovariates]", pairs: Sequence[np.ndarray]
+        self, parts: "Sequence[PairCovariates]", pairs: Sequence[np.ndarray]
     ) -> "PairCovariates":
-        """The cells of all, of which these are the first; `pairs`: the new places of the pairs of
-        each."""
-        pair = np.concatenate([place[each.pair] for each, place in zip(every, pairs, strict=True)])
-        values = np.concatenate([each.values for each in every])
+        """Merge the cells of several data sets, of which this is the first.
+
+        `pairs` are the new indices of each data set's pairs.
+        """
+        pair = np.concatenate([new[part.pair] for part, new in zip(parts, pairs, strict=True)])
+        values = np.concatenate([part.values for part in parts])
         counts = [
-            np.concatenate([getattr(each, side) for each in every])
+            np.concatenate([getattr(part, side) for part in parts])
             for side in ("wins", "losses", "tied")
         ]
-        return self._from_fields(self.names, *_added_up(pair, values, self.options, counts)[0], None)
+        return self._from_fields(self.names, *_sum_cells(pair, values, self.options, counts)[0], None)
 
     def with_counts(
         self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray
     ) -> "PairCovariates":
-        """The same cells with other counts, of nobody that is known."""
+        """Replace the counts of the cells; respondents become unknown."""
         return self._from_fields(
             self.names, self.pair, self.values, self.options, wins, losses, tied, None
         )
 
 
-def _added_up(
+def _sum_cells(
     pair: np.ndarray, values: np.ndarray, options: np.ndarray, counts: Sequence[np.ndarray]
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """The arrays of the cells that rows make, with sums of their counts, and the cell of each
-    row."""
-    found, cell = np.unique(np.column_stack([pair, values]), axis=0, return_inverse=True)
+    """Sum the counts of rows in the same cell.
+
+    Return the arrays of the cells, and the cell of each row.
+    """
+    cell_keys, cell = np.unique(np.column_stack([pair, values]), axis=0, return_inverse=True)
     cell = cell.ravel()
-    sums = [np.bincount(cell, each, len(found)) for each in counts]
-    return (found[:, 0].astype(np.int64), found[:, 1:].copy(), options, *sums), cell
+    sums = [np.bincount(cell, row_counts, len(cell_keys)) for row_counts in counts]
+    return (cell_keys[:, 0].astype(np.int64), cell_keys[:, 1:].copy(), options, *sums), cell
 
 
-def covariate_columns(
-    frame: "pd.DataFrame", names: Sequence[str], sides: tuple[str, str] | None, used: Sequence[str]
+def read_covariates(
+    frame: "pd.DataFrame", names: Sequence[str], sides: tuple[str, str] | None, used_columns: Sequence[str]
 ) -> CovariateColumns:
-    """The columns as covariates: numbers as they are, other columns as indicators of all categories
-    but the first.
+    """Read columns as covariates: numbers unchanged, categories as indicators but the first.
 
-    `sides`: the columns of the first option and of the second; None: these are covariates of
-    options. "order", unless there is a column of that name, is 1 in every row. What two columns
-    hold of either side (length_a, length_b) is the difference between the first and the second.
+    `sides` are the columns of the first and second option; None for covariates of options. "order",
+    unless a column has this name, is 1 in every row. Two columns of either side (length_a,
+    length_b) become the difference between first and second.
     """
     names = [names] if isinstance(names, str) else list(names)
     if not names:
         raise DataError("No covariate is named; name at least one column.")
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise DataError(f"The covariate {twice[0]!r} is named twice; name it once.")
-    found: dict[str, np.ndarray] = {}
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise DataError(f"The covariate {repeated[0]!r} is named twice; name it once.")
+    values_by_name: dict[str, np.ndarray] = {}
     columns = column_names(frame)
     for name in names:
         if name == ORDER and ORDER not in columns and sides is not None:
-            found[ORDER] = np.ones(len(frame))
+            values_by_name[ORDER] = np.ones(len(frame))
             continue
-        both = (
-            None
-            if sides is None
-            else of_both_sides(name, [each for each in columns if each not in used], sides)
-        )
-        if both is not None:
-            found |= _differences(frame, *both)
+        side_pair = None
+        if sides is not None:
+            side_pair = find_side_pair(name, [c for c in columns if c not in used_columns], sides)
+        if side_pair is not None:
+            values_by_name |= _compute_differences(frame, *side_pair)
             continue
         values = get_column(frame, name)
-        if name in used:
+        if name in used_columns:
             raise DataError(
                 f"Column {name!r} contains the options or the outcome and cannot be a covariate;"
                 " name another column."
             )
-        found |= _numbers(values, frame) if _is_number(values) else _indicators(frame, name)
-    for name, values in found.items():
+        values_by_name |= _read_number_covariate(values, frame) if _is_numeric(values) else _build_indicators(frame, name)
+    for name, values in values_by_name.items():
         refuse_extremes(values, f"number of the covariate {name!r}")
-    return CovariateColumns(tuple(found), np.column_stack(list(found.values())))
+    return CovariateColumns(tuple(values_by_name), np.column_stack(list(values_by_name.values())))
 
 
-def option_columns(frame: "pd.DataFrame", labels: Sequence[str]) -> CovariateColumns:
-    """Covariates of options: all columns of a table whose index holds the labels, as arrays
-    (options, covariates)."""
-    place = {as_label(label): k for k, label in enumerate(frame.index)}
-    if lacking := [label for label in labels if label not in place]:
+def read_option_covariates(frame: "pd.DataFrame", labels: Sequence[str]) -> CovariateColumns:
+    """Read all columns of a table as covariates (options, covariates).
+
+    The index of the table contains the labels.
+    """
+    row_of_label = {as_label(label): k for k, label in enumerate(frame.index)}
+    if missing := [label for label in labels if label not in row_of_label]:
         raise DataError(
-            f"The option covariates have no row for {shorten(lacking)}; the index of the table"
-            f" must contain the labels, but it starts with {shorten(list(place), 3)}."
+            f"The option covariates have no row for {shorten(missing)}; the index of the table"
+            f" must contain the labels, but it starts with {shorten(list(row_of_label), 3)}."
         )
-    return covariate_columns(
-        frame.iloc[[place[label] for label in labels]], column_names(frame), None, ()
+    return read_covariates(
+        frame.iloc[[row_of_label[label] for label in labels]], column_names(frame), None, ()
     )
 
 
-# Covariates that two columns hold, one of either side ---------------------------------------------
+# Covariates in two columns, one for each side -----------------------------------------------------
 
 
 _SIDES = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"), ("home", "away"))
 
 
-def columns_of_covariates(
+def list_covariate_columns(
     names: Sequence[str] | None, columns: Sequence[str], sides: tuple[str, str]
 ) -> list[str]:
-    """The columns of a table that hold these covariates."""
-    found: dict[str, None] = {}
+    """List the columns of a table that contain these covariates."""
+    column_set: dict[str, None] = {}
     for name in names or ():
-        found |= dict.fromkeys(
-            of_both_sides(name, columns, sides) or ([name] if name in columns else [])
-        )
-    return list(found)
+        own_column = [name] if name in columns else []
+        column_set |= dict.fromkeys(find_side_pair(name, columns, sides) or own_column)
+    return list(column_set)
 
 
-def of_both_sides(
+def find_side_pair(
     name: str, columns: Sequence[str], sides: tuple[str, str]
 ) -> tuple[str, str] | None:
-    """The columns that hold a covariate of the first and of the second option; None if it is not so
-    divided.
+    """Find the columns of a covariate for the first and second option.
 
-    Named is either of the two, or both of them without what tells them apart.
+    Return None if the covariate is not in two columns. `name` is either column, or the part that
+    both names share.
 
     Examples
     --------
@@ -340,95 +344,97 @@ def of_both_sides(
     ... ]
     [('length_a', 'length_b'), ('length_a', 'length_b'), None]
     """
-    for one in columns:
-        for stem, mark, of_other in _without_side(one):
-            other = next(
-                (each for each in columns if (stem, of_other, mark) in _without_side(each)), None
-            )
+    for column in columns:
+        for stem, mark, other_mark in _split_side_words(column):
+            wanted_split = stem, other_mark, mark
+            partner = next((c for c in columns if wanted_split in _split_side_words(c)), None)
             if (
-                other is None
-                or one in sides
-                or name not in (one, other, stem)
+                partner is None
+                or column in sides
+                or name not in (column, partner, stem)
                 or (name == stem and stem in columns)
             ):
                 continue
-            of_first, of_second = ({each for _, each, _ in _without_side(side)} for side in sides)
-            is_second = of_other in of_first or mark in of_second
-            # what is left is not called so
-            if not (is_second or mark in of_first or of_other in of_second):
+            first_marks, second_marks = ({word for _, word, _ in _split_side_words(side)} for side in sides)
+            is_second = other_mark in first_marks or mark in second_marks
+            # neither option column contains a side word
+            if not (is_second or mark in first_marks or other_mark in second_marks):
                 is_second = any(mark == pair[1] for pair in _SIDES)
-            return (other, one) if is_second else (one, other)
+            return (partner, column) if is_second else (column, partner)
     return None
 
 
-def _without_side(column: str) -> list[tuple[str, str, str]]:
-    """What a name is without a word for a side, that word, and the word for the other side, for
-    each such word."""
-    found, words = [], re.split(r"([ _.\-]+)", column)
+def _split_side_words(column: str) -> list[tuple[str, str, str]]:
+    """Split off each word for a side, as (rest, word, word for the other side)."""
+    splits, words = [], re.split(r"([ _.\-]+)", column)
     for k in range(0, len(words), 2):
-        rest = [*words[: max(k - 1, 0)], *words[k + 1 if k else 2 :]]
+        other_words = [*words[: max(k - 1, 0)], *words[k + 1 if k else 2 :]]
         for pair in _SIDES:
-            if words[k].lower() in pair and rest:
-                own = words[k].lower()
-                found.append(("".join(rest), own, pair[1 - pair.index(own)]))
-    return found
+            if words[k].lower() in pair and other_words:
+                word = words[k].lower()
+                splits.append(("".join(other_words), word, pair[1 - pair.index(word)]))
+    return splits
 
 
-def _differences(frame: "pd.DataFrame", first: str, second: str) -> dict[str, np.ndarray]:
-    """What a column of numbers holds of the first side, less what another holds of the second."""
+def _compute_differences(frame: "pd.DataFrame", first: str, second: str) -> dict[str, np.ndarray]:
+    """Return the first side's numbers minus the second side's."""
     sides = get_column(frame, first), get_column(frame, second)
     for values in sides:
-        if not _is_number(values):
+        if not _is_numeric(values):
             raise DataError(
                 f"{first!r} and {second!r} describe the two sides, so their difference requires"
                 f" numbers, but {values.name!r} contains {values.iloc[0]!r}. Rename one of them if"
                 " it describes the whole comparison."
             )
     difference: pd.Series = sides[0] - sides[1]
-    return _numbers(difference.rename(f"{first} - {second}"), frame)
+    return _read_number_covariate(difference.rename(f"{first} - {second}"), frame)
 
 
-def _is_number(values: "pd.Series") -> bool:
+def _is_numeric(values: "pd.Series") -> bool:
+    """Return whether a column is numeric."""
     import pandas as pd
 
     return pd.api.types.is_numeric_dtype(values.dtype)
 
 
-def _numbers(values: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray]:
-    """A column of numbers."""
-    numbers = values.to_numpy(float, na_value=np.nan)
-    if (gaps := np.flatnonzero(~np.isfinite(numbers))).size:
-        what = "empty" if np.isnan(numbers[gaps[0]]) else "infinite"
+def _read_number_covariate(values: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray]:
+    """Return a column of numbers; raise for gaps or a constant."""
+    covariate = values.to_numpy(float, na_value=np.nan)
+    if (gap_rows := np.flatnonzero(~np.isfinite(covariate))).size:
+        problem = "empty" if np.isnan(covariate[gap_rows[0]]) else "infinite"
         raise DataError(
-            f"The covariate {values.name!r} is {what} in row {frame.index[gaps[0]]}; enter a"
+            f"The covariate {values.name!r} is {problem} in row {frame.index[gap_rows[0]]}; enter a"
             " number, or remove the row."
         )
-    if np.ptp(numbers) == 0.0:
-        raise _constant(str(values.name), f"{numbers[0]:g}")
-    return {str(values.name): numbers}
+    if np.ptp(covariate) == 0.0:
+        raise _build_constant_error(str(values.name), f"{covariate[0]:g}")
+    return {str(values.name): covariate}
 
 
-def _indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]:
-    """A column of categories: for each but the first in the alphabet, or in their order, in which
-    rows it stands."""
+def _build_indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]:
+    """Build an indicator column for each category but the first.
+
+    Categories are in their order, or sorted by name.
+    """
     import pandas as pd
 
     codes, levels = encode_column(frame, name)
     if not isinstance(frame[name].dtype, pd.CategoricalDtype):
         order = np.argsort(np.argsort(levels))
         codes, levels = order[codes], sorted(levels)
-    there = np.unique(codes)
-    if len(there) == 1:
-        raise _constant(name, repr(levels[there[0]]))
-    if len(there) == len(frame) and len(there) > 2:
+    codes_present = np.unique(codes)
+    if len(codes_present) == 1:
+        raise _build_constant_error(name, repr(levels[codes_present[0]]))
+    if len(codes_present) == len(frame) and len(codes_present) > 2:
         raise DataError(
             f"The covariate {name!r} has a different category in each of its {len(frame):,} rows:"
             f" {shorten(levels, 3)}; give numbers, or categories that repeat."
         )
-    return {f"{name}={levels[code]}": (codes == code).astype(float) for code in there[1:]}
+    return {f"{name}={levels[code]}": (codes == code).astype(float) for code in codes_present[1:]}
 
 
-def _constant(name: str, value: str) -> DataError:
+def _build_constant_error(name: str, value: str) -> DataError:
+    """Build the error for a covariate without variation."""
     return DataError(
         f"The covariate {name!r} is {value} in every row, so it has no effect to estimate; remove"
         f" the covariate, or use {ORDER!r} for the effect of being first."

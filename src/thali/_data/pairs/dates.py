@@ -1,5 +1,4 @@
-"""When comparisons were made: days, or whole numbers such as seasons, and the comparisons of
-each."""
+"""Dates of comparisons: days, or integers such as seasons."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PERIODS = ("day", "week", "month", "year")
-# what a time is counted in: days since 1970, or the whole numbers of a column
+# units of time: days since 1970, or the integers of a column
 DAY, STEP = "day", "step"
 _FORMATS = (
     "ISO8601",
@@ -31,24 +30,24 @@ _FORMATS = (
     "%b %d, %Y",
 )
 _EXAMPLE = "2024-05-31"
-# least numbers of such units since 1970
+# smallest numbers treated as these units since 1970
 _SECONDS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (1e8, "s"))
 
 
-class When(NamedTuple):
-    """When the comparison of each row of a table was made."""
+class RowDates(NamedTuple):
+    """The date of the comparison in each row of a table."""
 
     name: str  # of the column
     unit: str
     number: np.ndarray  # (rows,) int64
 
     def of_rows(self, rows: np.ndarray) -> "When":
-        """Of some of the rows."""
+        """Select rows."""
         return self._replace(number=self.number[rows])
 
 
 class Dates(Frozen):
-    """Comparisons as finely as they are known, with when they were made.
+    """Comparisons at the finest known level, with their dates.
 
     Attributes
     ----------
@@ -103,12 +102,11 @@ class Dates(Frozen):
         x: np.ndarray,
         counts: np.ndarray,
     ) -> "Dates":
-        """Added up from rows, whose sides may stand in either order; `counts` (3, rows): wins,
-        losses, ties."""
+        """Add up rows with sides in either order; `counts` (3, rows): wins, losses, ties."""
         first, second = sides
-        turned = first > second
-        x = np.where(turned[:, None], -x, x) + 0.0
-        counts = np.where(turned, counts[[1, 0, 2]], counts)
+        is_turned = first > second
+        x = np.where(is_turned[:, None], -x, x) + 0.0
+        counts = np.where(is_turned, counts[[1, 0, 2]], counts)
         respondent = respondent.astype(np.int64)
         keys = [
             time,
@@ -116,10 +114,10 @@ class Dates(Frozen):
             np.maximum(first, second),
             *([respondent] if len(respondent) else []),
         ]
-        where, sums = rows_alike(keys, x, counts)
-        keys = [key[where].astype(np.int64) for key in keys]
+        first_rows, sums = group_equal_rows(keys, x, counts)
+        keys = [key[first_rows].astype(np.int64) for key in keys]
         return cls._from_fields(
-            name, unit, *keys[:3], keys[3] if len(respondent) else respondent, x[where], *sums
+            name, unit, *keys[:3], keys[3] if len(respondent) else respondent, x[first_rows], *sums
         )
 
     def __str__(self) -> str:
@@ -129,58 +127,58 @@ class Dates(Frozen):
         return (
             (
                 "dates",
-                (time_label(self.unit, self.time.min()), time_label(self.unit, self.time.max())),
+                (format_time(self.unit, self.time.min()), format_time(self.unit, self.time.max())),
             ),
         )
 
     @property
     def counts(self) -> np.ndarray:
-        """Wins, losses and ties (3, rows)."""
+        """Wins, losses and ties, shape (3, rows)."""
         return np.stack([self.wins, self.losses, self.tied])
 
-    def of_options(self, place: np.ndarray) -> "Dates":
-        """The rows of the options that have a new place, others have -1."""
-        kept = (place[self.first] >= 0) & (place[self.second] >= 0)
-        return self._changed(kept, sides=(place[self.first], place[self.second]))
+    def of_options(self, new_indices: np.ndarray) -> "Dates":
+        """Select the rows of options with a new index; other options have -1."""
+        is_kept = (new_indices[self.first] >= 0) & (new_indices[self.second] >= 0)
+        return self._changed(is_kept, sides=(new_indices[self.first], new_indices[self.second]))
 
     def of_pairs(self, pairs: np.ndarray, n_options: int) -> "Dates":
-        """The rows of some pairs, as first times the number of options plus second."""
+        """Select the rows of some pairs, given as first * n_options + second."""
         return self._changed(np.isin(self.first * n_options + self.second, pairs))
 
-    def of_covariates(self, kept: list[int]) -> "Dates":
-        """The rows with some of the covariates."""
-        return self._changed(np.ones(len(self.time), bool), x=self.x[:, kept])
+    def of_covariates(self, indices: list[int]) -> "Dates":
+        """Select covariates by index."""
+        return self._changed(np.ones(len(self.time), bool), x=self.x[:, indices])
 
     def of_respondents(self, members: np.ndarray) -> "Dates":
-        """The rows of some people, by their places."""
+        """Select the rows of some respondents, by their indices."""
         return self._changed(
             np.isin(self.respondent, members), respondent=np.searchsorted(members, self.respondent)
         )
 
     def without_ties(self, share: float) -> "Dates":
-        """The rows where a tie counts that share of a choice of either side."""
+        """Count each tie as a share of a choice of either side."""
         wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
         return self._changed(wins + losses > 0.0, counts=np.stack([wins, losses, 0.0 * wins]))
 
-    def _changed(self, kept: np.ndarray, **new: Any) -> "Dates":
-        """Some of the rows, of which something is new."""
+    def _changed(self, is_kept: np.ndarray, **new: Any) -> "Dates":
+        """Select rows, and replace some arrays."""
         sides, x = new.get("sides", (self.first, self.second)), new.get("x", self.x)
         respondent, counts = new.get("respondent", self.respondent), new.get("counts", self.counts)
-        respondent = respondent[kept] if len(respondent) else respondent
-        sides = (sides[0][kept], sides[1][kept])
+        respondent = respondent[is_kept] if len(respondent) else respondent
+        sides = (sides[0][is_kept], sides[1][is_kept])
         return self.of_rows(
-            self.name, self.unit, self.time[kept], sides, respondent, x[kept], counts[:, kept]
+            self.name, self.unit, self.time[is_kept], sides, respondent, x[is_kept], counts[:, is_kept]
         )
 
     def between(self, since: Any, until: Any) -> "Dates":
-        """Those from a time on, and up to another, both included; None: all."""
-        low, high = (
-            bound(self.unit, name, value) for name, value in (("since", since), ("until", until))
+        """Select the rows between two times, both included; None: no limit."""
+        first_bound, last_bound = (
+            parse_bound(self.unit, name, value) for name, value in (("since", since), ("until", until))
         )
-        there = np.ones(len(self.time), bool) if low is None else self.time >= low[0]
-        there &= True if high is None else self.time <= high[1]
-        if not there.any():
-            ends = [time_label(self.unit, end) for end in (self.time.min(), self.time.max())]
+        is_kept = np.ones(len(self.time), bool) if first_bound is None else self.time >= first_bound[0]
+        is_kept &= True if last_bound is None else self.time <= last_bound[1]
+        if not is_kept.any():
+            ends = [format_time(self.unit, end) for end in (self.time.min(), self.time.max())]
             raise DataError(
                 f"No comparison is between these dates; {self.name!r} ranges from {ends[0]} to"
                 f" {ends[1]}. Set ",
@@ -189,11 +187,13 @@ class Dates(Frozen):
                 Argument("until"),
                 " to dates in this range.",
             )
-        return self._changed(there)
+        return self._changed(is_kept)
 
     def periods(self, period: str) -> "tuple[np.ndarray, list[str]]":
-        """The number of the period of each row, on a calendar without gaps, and the names of the
-        different ones."""
+        """Return the period of each row, and the names of the distinct periods.
+
+        Periods are numbered on a calendar without gaps.
+        """
         if self.unit == STEP or period == DAY:
             number = self.time
         elif period == "week":
@@ -203,53 +203,58 @@ class Dates(Frozen):
             number = days.astype("datetime64[M]" if period == "month" else "datetime64[Y]").astype(
                 np.int64
             )
-        return number, [_period_label(self.unit, period, each) for each in np.unique(number)]
+        names = [_format_period(self.unit, period, time) for time in np.unique(number)]
+        return number, names
 
 
-def rows_alike(
+def group_equal_rows(
     keys: "Sequence[np.ndarray]", x: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A row for each different combination of whole numbers and covariates, and the sums of the
-    counts (.., rows)."""
-    place = np.zeros(len(x), np.int64)
+    """Find rows with equal keys and covariates, and sum their counts (.., rows).
+
+    Return the first row of each group, and the sums.
+    """
+    group = np.zeros(len(x), np.int64)
     for key in keys:
-        _, own = np.unique(key, return_inverse=True)
-        _, place = np.unique(place * (own.max(initial=0) + 1) + own, return_inverse=True)
+        _, key_codes = np.unique(key, return_inverse=True)
+        _, group = np.unique(group * (key_codes.max(initial=0) + 1) + key_codes, return_inverse=True)
     if x.shape[1]:
-        _, place = np.unique(np.column_stack([place, x]), axis=0, return_inverse=True)
-    _, where = np.unique(place.ravel(), return_index=True)
-    return where, np.stack([np.bincount(place.ravel(), each, len(where)) for each in counts])
+        _, group = np.unique(np.column_stack([group, x]), axis=0, return_inverse=True)
+    _, first_rows = np.unique(group.ravel(), return_index=True)
+    sums = [np.bincount(group.ravel(), row_counts, len(first_rows)) for row_counts in counts]
+    return first_rows, np.stack(sums)
 
 
-def time_label(unit: str, number: Any) -> str:
-    """A time in words."""
+def format_time(unit: str, number: Any) -> str:
+    """Format a time as a date, or as an integer."""
     return str(np.datetime64(int(number), "D")) if unit == DAY else str(int(number))
 
 
-def _period_label(unit: str, period: str, number: Any) -> str:
+def _format_period(unit: str, period: str, number: Any) -> str:
+    """Format the start of a period."""
     if unit == STEP or period == DAY:
-        return time_label(unit, number)
+        return format_time(unit, number)
     if period == "week":
-        return time_label(unit, number * 7 - 3)
+        return format_time(unit, number * 7 - 3)
     return str(np.datetime64(int(number), "M" if period == "month" else "Y"))
 
 
-def bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
-    """The first and the last time that a bound such as "2024-05-31", "2024-05" or 2024 means."""
+def parse_bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
+    """Return the first and last time of a bound such as "2024-05-31", "2024-05" or 2024."""
     if value is None:
         return None
     try:
         if unit == STEP:
             return int(value), int(value)
-        text = np.datetime64(str(value).strip(), "D"), str(value).strip().count("-")
-        named = (
+        day = np.datetime64(str(value).strip(), "D"), str(value).strip().count("-")
+        start = (
             np.datetime64(str(value).strip()[:10])
-            if text[1]
+            if day[1]
             else np.datetime64(str(value).strip(), "Y")
         )
         # a day, a month or a year
-        after = named + np.timedelta64(1, np.datetime_data(named.dtype)[0])
-        return int(text[0].astype(np.int64)), int(
+        after = start + np.timedelta64(1, np.datetime_data(start.dtype)[0])
+        return int(day[0].astype(np.int64)), int(
             after.astype("datetime64[D]").astype(np.int64)
         ) - 1
     except (ValueError, TypeError):
@@ -257,8 +262,8 @@ def bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
         raise ArgumentError(Argument(argument), f" must be {expected}; got {value!r}.") from None
 
 
-class NoDate(DataError):
-    """A column of dates is empty in some rows, of a table or of a part of one."""
+class MissingDateError(DataError):
+    """Error for a column of dates that is empty in some rows."""
 
     def __init__(self, name: str, row: int, count: int) -> None:
         super().__init__(
@@ -270,50 +275,53 @@ class NoDate(DataError):
         self.row, self.count = row, count
 
 
-def when_of(frame: "pd.DataFrame", name: str) -> When:
-    """The times in a column: dates in one of the usual forms, seconds since 1970, or whole numbers
-    of periods."""
+def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
+    """Read a column of dates: a common format, seconds since 1970, or integer periods."""
     import pandas as pd
 
-    values = get_column(frame, name)
-    blank = values.isna() | (values.astype(str).str.strip() == "")
-    if blank.any():
-        raise NoDate(name, int(frame.index[int(np.flatnonzero(blank)[0])]), int(blank.sum()))
-    if pd.api.types.is_datetime64_any_dtype(values.dtype):
-        return When(name, DAY, _days(values))
-    if pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype):
-        return _of_numbers(name, values.to_numpy(float), frame)
-    texts = values.astype(str).str.strip()
+    series = get_column(frame, name)
+    is_blank = series.isna() | (series.astype(str).str.strip() == "")
+    if is_blank.any():
+        raise MissingDateError(name, int(frame.index[int(np.flatnonzero(is_blank)[0])]), int(is_blank.sum()))
+    if pd.api.types.is_datetime64_any_dtype(series.dtype):
+        return RowDates(name, DAY, _convert_days(series))
+    if pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_bool_dtype(series.dtype):
+        return _parse_numbers(name, series.to_numpy(float), frame)
+    texts = series.astype(str).str.strip()
     numbers: Any = pd.to_numeric(texts, errors="coerce")
     if numbers.notna().all():
-        return _of_numbers(name, numbers.to_numpy(float), frame)
-    return When(name, DAY, _of_texts(name, texts, frame))
+        return _parse_numbers(name, numbers.to_numpy(float), frame)
+    return RowDates(name, DAY, _parse_texts(name, texts, frame))
 
 
-def _days(values: "pd.Series") -> np.ndarray:
-    """Dates and times as days, those with a time zone at Greenwich."""
+def _convert_days(series: "pd.Series") -> np.ndarray:
+    """Convert dates and times to days since 1970; time zones are converted to UTC."""
     import pandas as pd
 
     return (
-        pd.to_datetime(values, utc=True)
+        pd.to_datetime(series, utc=True)
         .dt.tz_localize(None)
         .to_numpy("datetime64[D]")
         .astype(np.int64)
     )
 
 
-def _of_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> When:
-    """Seconds and the like since 1970, days such as 20240531, or whole numbers of periods."""
+def _parse_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> RowDates:
+    """Convert numbers to dates or periods.
+
+    Numbers are seconds, milli-, micro- or nanoseconds since 1970, days such as 20240531, or integer
+    periods.
+    """
     import pandas as pd
 
-    size = np.abs(numbers).max()
-    if size >= _SECONDS[-1][0]:
+    largest = np.abs(numbers).max()
+    if largest >= _SECONDS[-1][0]:
         per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
-        unit = next(unit for least, unit in _SECONDS if size >= least)
-        return When(name, DAY, np.floor(numbers / per_second[unit] / 86_400.0).astype(np.int64))
-    if (broken := np.flatnonzero(numbers != np.floor(numbers))).size:
+        unit = next(unit for smallest, unit in _SECONDS if largest >= smallest)
+        return RowDates(name, DAY, np.floor(numbers / per_second[unit] / 86_400.0).astype(np.int64))
+    if (fractional := np.flatnonzero(numbers != np.floor(numbers))).size:
         raise DataError(
-            f"Column {name!r} contains {numbers[broken[0]]:g} in row {frame.index[broken[0]]},"
+            f"Column {name!r} contains {numbers[fractional[0]]:g} in row {frame.index[fractional[0]]},"
             f" which is not a date such as {_EXAMPLE}, a number of seconds since 1970, or an"
             " integer period."
         )
@@ -322,41 +330,39 @@ def _of_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> When:
             pd.Series(numbers.astype(np.int64).astype(str)), format="%Y%m%d", errors="coerce"
         )
         if days.notna().all():
-            return When(name, DAY, _days(days))
-    return When(name, STEP, numbers.astype(np.int64))
+            return RowDates(name, DAY, _convert_days(days))
+    return RowDates(name, STEP, numbers.astype(np.int64))
 
 
-def _of_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.ndarray:
-    """Days of dates that are all written in one form."""
+def _parse_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.ndarray:
+    """Convert dates in one common format to days since 1970; raise if ambiguous."""
     import pandas as pd
 
-    different, place = np.unique(texts.to_numpy(str), return_inverse=True)
-    words: Any = pd.Series(different)
-    found, best = {}, ("", np.zeros(len(different), bool))
+    distinct, text_index = np.unique(texts.to_numpy(str), return_inverse=True)
+    texts_left: Any = pd.Series(distinct)
+    days_by_format, best_format = {}, ("", np.zeros(len(distinct), bool))
     for form in _FORMATS:
-        read = (
-            words
-            if form == "ISO8601"
-            else words.str.replace(r"[ T]\d{1,2}:\d{2}.*$", "", regex=True)
-        )
-        days: Any = pd.to_datetime(read, format=form, errors="coerce", utc=True)
+        date_texts = texts_left
+        if form != "ISO8601":
+            date_texts = texts_left.str.replace(r"[ T]\d{1,2}:\d{2}.*$", "", regex=True)
+        days: Any = pd.to_datetime(date_texts, format=form, errors="coerce", utc=True)
         if days.notna().all():
-            found[form] = _days(days)
-        if days.notna().sum() > best[1].sum():
-            best = form, days.notna().to_numpy()
-    ways = list(found.values())
-    if not ways:
-        bad = int(np.flatnonzero(~best[1][place])[0])
-        good = np.flatnonzero(best[1][place])
-        beside = f", but {texts.iloc[good[0]]!r} in row {frame.index[good[0]]}" if good.size else ""
+            days_by_format[form] = _convert_days(days)
+        if days.notna().sum() > best_format[1].sum():
+            best_format = form, days.notna().to_numpy()
+    readings = list(days_by_format.values())
+    if not readings:
+        bad_row = int(np.flatnonzero(~best_format[1][text_index])[0])
+        good_rows = np.flatnonzero(best_format[1][text_index])
+        contrast = f", but {texts.iloc[good_rows[0]]!r} in row {frame.index[good_rows[0]]}" if good_rows.size else ""
         raise DataError(
-            f"Column {name!r} contains {texts.iloc[bad]!r} in row {frame.index[bad]}{beside};"
+            f"Column {name!r} contains {texts.iloc[bad_row]!r} in row {frame.index[bad_row]}{contrast};"
             f" write all dates in one format, preferably as {_EXAMPLE}."
         )
-    if any(not np.array_equal(ways[0], other) for other in ways[1:]):
-        k = int(np.flatnonzero(ways[0][place] != ways[1][place])[0])
+    if any(not np.array_equal(readings[0], days) for days in readings[1:]):
+        k = int(np.flatnonzero(readings[0][text_index] != readings[1][text_index])[0])
         raise DataError(
             f"Column {name!r} contains {texts.iloc[k]!r} in row {frame.index[k]}, where day and"
             f" month are ambiguous; write dates as {_EXAMPLE}."
         )
-    return ways[0][place]
+    return readings[0][text_index]

@@ -1,5 +1,4 @@
-"""What is made of paired comparisons: some of the options, pairs or people, other counts, further
-covariates."""
+"""Parts and copies of paired comparisons: options, pairs, people, counts, covariates."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,9 +13,9 @@ from ..answers import OUTCOMES, Answers, RowRespondents, merge_respondents
 from ..columns import convert_frame
 from ..people import group_people
 from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, build_report_rows
-from .covariates import ORDER, CovariateCells, CovariateColumns, PairCovariates, option_columns
-from .dates import Dates, When
-from .tables import fields_of_rows, of_rows
+from .covariates import ORDER, CovariateCells, CovariateColumns, PairCovariates, read_option_covariates
+from .dates import Dates, RowDates
+from .tables import build_fields, build_from_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,34 +23,30 @@ if TYPE_CHECKING:
     from .comparisons import PairedComparisons
 
 
-class LeftPair(NamedTuple):
-    """All comparisons of a pair; those with the same covariates are a cell."""
+class HeldOutPair(NamedTuple):
+    """All comparisons of one pair; comparisons with equal covariates are a cell."""
 
     pair: tuple[str, str]
     # (cells, outcomes): the first option was chosen, neither was (if there are ties), the second
     counts: np.ndarray
-    # of comparisons, by name one number a cell; None: there are none
+    # covariates of comparisons, one number per cell by name; None: there are none
     covariates: dict[str, np.ndarray] | None = None
 
     def places(self, labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Where both options are among labels, for each cell."""
+        """Return the positions of both options among labels, for each cell."""
         first, second = (np.full(len(self.counts), labels.index(label)) for label in self.pair)
         return first, second
 
     def known(self, names: Iterable[str]) -> dict[str, np.ndarray] | None:
-        """Those of the covariates that have one of these names; None: the comparisons have no
-        covariates."""
+        """Return the covariates with these names; None without covariates."""
         if self.covariates is None:
             return None
         return {name: values for name, values in self.covariates.items() if name in names}
 
 
-# What is made of paired comparisons: some of the options, pairs or people, other counts, further
-# covariates
-
 
 def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedComparisons":
-    """The comparisons among some of the options, which take the order given.
+    """Select the comparisons among some options, in the given order of options.
 
     Parameters
     ----------
@@ -78,38 +73,40 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
            [9, 0]])
     """
     names = checked_labels(labels, "The labels of a subset")
-    place = np.full(data.n_options, -1)
-    places = _positions(data, names)
-    place[places] = np.arange(len(names))
-    kept = (place[data.first] >= 0) & (place[data.second] >= 0)
-    first, second = place[data.first[kept]], place[data.second[kept]]
+    new_index = np.full(data.n_options, -1)
+    old_indices = _find_option_positions(data, names)
+    new_index[old_indices] = np.arange(len(names))
+    is_kept = (new_index[data.first] >= 0) & (new_index[data.second] >= 0)
+    first, second = new_index[data.first[is_kept]], new_index[data.second[is_kept]]
     winner, loser = np.concatenate([first, second]), np.concatenate([second, first])
-    counts = np.concatenate([data.wins[kept], data.losses[kept]])
-    tied = np.concatenate([data.tied[kept], 0.0 * data.tied[kept]])
-    found = data._from_fields(*fields_of_rows(names, winner, loser, counts, tied))
-    a, b = place[data.first], place[data.second]
-    key = np.minimum(a, b) * len(names) + np.maximum(a, b)
-    new, turned = np.searchsorted(found.first * len(names) + found.second, key), a > b
+    counts = np.concatenate([data.wins[is_kept], data.losses[is_kept]])
+    tied = np.concatenate([data.tied[is_kept], 0.0 * data.tied[is_kept]])
+    selected = data._from_fields(*build_fields(names, winner, loser, counts, tied))
+    new_first, new_second = new_index[data.first], new_index[data.second]
+    pair_key = np.minimum(new_first, new_second) * len(names) + np.maximum(new_first, new_second)
+    new_pair, is_turned = np.searchsorted(selected.first * len(names) + selected.second, pair_key), new_first > new_second
     forward = None
     if data.forward is not None:
         backward = np.array([data.losses, data.wins, data.tied]) - data.forward[[1, 0, 2]]
-        forward = np.empty((3, found.n_pairs))
-        forward[:, new[kept]] = np.where(turned, backward, data.forward)[:, kept]
-    answers = None if data.answers is None else data.answers.of_pairs(kept, new, turned)
+        forward = np.empty((3, selected.n_pairs))
+        forward[:, new_pair[is_kept]] = np.where(is_turned, backward, data.forward)[:, is_kept]
+    answers = None if data.answers is None else data.answers.of_pairs(is_kept, new_pair, is_turned)
     covariates = (
         None
         if data.covariates is None
-        else data.covariates.of_pairs(kept, new, turned, np.array(places))
+        else data.covariates.of_pairs(is_kept, new_pair, is_turned, np.array(old_indices))
     )
-    dates = None if data.dates is None else data.dates.of_options(place)
-    return with_known(found, forward, answers, covariates, dates)
+    dates = None if data.dates is None else data.dates.of_options(new_index)
+    return copy_with_details(selected, forward, answers, covariates, dates)
 
 
 def with_counts(
     data: "PairedComparisons", wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None
 ) -> "PairedComparisons":
-    """The same options and pairs with other counts, of which neither persons nor orders nor
-    covariates are known; None: no tie."""
+    """Replace the counts of the pairs; respondents, orders and covariates become unknown.
+
+    Without `tied` there are no ties.
+    """
     tied = np.zeros(data.n_pairs) if tied is None else tied
     return data._from_fields(data.labels, data.first, data.second, wins, losses, tied, None, None, None)
 
@@ -117,19 +114,19 @@ def with_counts(
 def with_cell_counts(
     data: "PairedComparisons", wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None
 ) -> "PairedComparisons":
-    """The same options and cells with other counts, of which neither persons nor orders are
-    known."""
+    """Replace the counts of the cells; respondents and orders become unknown."""
     tied = np.zeros(len(wins)) if tied is None else tied
     if data.covariates is None:
         return with_counts(data, wins, losses, tied)
-    sums = (np.bincount(data.covariates.pair, each, data.n_pairs) for each in (wins, losses, tied))
-    return with_known(
+    pair, counts = data.covariates.pair, (wins, losses, tied)
+    sums = (np.bincount(pair, cell_counts, data.n_pairs) for cell_counts in counts)
+    return copy_with_details(
         with_counts(data, *sums), None, None, data.covariates.with_counts(wins, losses, tied)
     )
 
 
 def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
-    """The same comparisons for whatever knows choices alone.
+    """Convert ties to choices, or drop them, for models without ties.
 
     Parameters
     ----------
@@ -159,7 +156,7 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     (array([3.5]), array([3.]))
     """
     share = 0.5 if one_of("how", how, ("half", "drop")) == "half" else 0.0
-    found = with_counts(data, data.wins + share * data.tied, data.losses + share * data.tied)
+    converted = with_counts(data, data.wins + share * data.tied, data.losses + share * data.tied)
     forward = None
     if data.forward is not None:
         wins, losses, tied = data.forward
@@ -167,34 +164,34 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     answers = None if data.answers is None else data.answers.without_ties(share)
     dates = None if data.dates is None else data.dates.without_ties(share)
     covariates = None if data.covariates is None else data.covariates.without_ties(share)
-    found = with_known(found, forward, answers, covariates, dates)
-    left = found.wins + found.losses > 0
-    if not left.any():
+    converted = copy_with_details(converted, forward, answers, covariates, dates)
+    is_compared = converted.wins + converted.losses > 0
+    if not is_compared.any():
         raise DataError(
             f"All {plural(data.n_ties, 'comparison')} are ties, so nothing would be left without"
             " them; keep the ties."
         )
-    return found if left.all() else only(found, left)
+    return converted if is_compared.all() else select_pairs(converted, is_compared)
 
 
-def only(data: "PairedComparisons", kept: np.ndarray) -> "PairedComparisons":
-    """The same options with some of the pairs."""
-    arrays = (array[kept] for array in (data.first, data.second, data.wins, data.losses, data.tied))
-    place = np.cumsum(kept) - 1
-    forward = None if data.forward is None else data.forward[:, kept]
-    same = np.zeros(len(kept), bool)
-    answers = None if data.answers is None else data.answers.of_pairs(kept, place, same)
-    every = np.arange(data.n_options)
+def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedComparisons":
+    """Select some of the pairs, with all options."""
+    arrays = (array[is_kept] for array in (data.first, data.second, data.wins, data.losses, data.tied))
+    new_index = np.cumsum(is_kept) - 1
+    forward = None if data.forward is None else data.forward[:, is_kept]
+    is_turned = np.zeros(len(is_kept), bool)
+    answers = None if data.answers is None else data.answers.of_pairs(is_kept, new_index, is_turned)
+    all_options = np.arange(data.n_options)
     covariates = (
-        None if data.covariates is None else data.covariates.of_pairs(kept, place, same, every)
+        None if data.covariates is None else data.covariates.of_pairs(is_kept, new_index, is_turned, all_options)
     )
-    pairs, n = (data.first * data.n_options + data.second)[kept], data.n_options
-    dates = None if data.dates is None else data.dates.of_pairs(pairs, n)
+    pair_keys, n = (data.first * data.n_options + data.second)[is_kept], data.n_options
+    dates = None if data.dates is None else data.dates.of_pairs(pair_keys, n)
     return data._from_fields(data.labels, *arrays, forward, answers, covariates, dates)
 
 
 def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparisons":
-    """The same options without the comparisons of one pair, as leave-one-pair-out needs.
+    """Drop the comparisons of one pair, as leave-one-pair-out requires.
 
     Parameters
     ----------
@@ -219,60 +216,66 @@ def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparison
     >>> data.without_pair("milk", "tea")
     PairedComparisons(3 options, 2 pairs, 20 comparisons, 1 component)
     """
-    low, high = sorted(_positions(data, [as_label(a), as_label(b)]))
-    kept = (data.first != low) | (data.second != high)
-    if kept.all():
+    first_index, second_index = sorted(_find_option_positions(data, [as_label(a), as_label(b)]))
+    is_kept = (data.first != first_index) | (data.second != second_index)
+    if is_kept.all():
         raise DataError(
             f"{as_label(a)!r} and {as_label(b)!r} were never compared, so there is nothing to"
             " remove."
         )
-    if not kept.any():
+    if not is_kept.any():
         raise DataError(
             f"{as_label(a)!r} and {as_label(b)!r} are the only pair compared; without this pair,"
             " no data would be left."
         )
-    return only(data, kept)
+    return select_pairs(data, is_kept)
 
 
-def cells_of(data: "PairedComparisons") -> CovariateCells:
-    """The comparisons as models take them: a cell for each pair, or each pair and different
-    covariates."""
-    own = data.covariates
-    if own is None:
-        none = np.zeros((data.n_pairs, 0))
+def build_cells(data: "PairedComparisons") -> CovariateCells:
+    """Return the comparisons as models take them.
+
+    A cell is a pair, or a pair with one combination of covariates.
+    """
+    covariates = data.covariates
+    if covariates is None:
+        no_values = np.zeros((data.n_pairs, 0))
         sides = data.first, data.second, data.wins, data.losses, data.tied
-        return CovariateCells(np.arange(data.n_pairs), *sides, none, data.answers)
-    first, second = data.first[own.pair], data.second[own.pair]
-    x = own.values + own.options[first] - own.options[second]
-    return CovariateCells(own.pair, first, second, own.wins, own.losses, own.tied, x, own.answers)
+        return CovariateCells(np.arange(data.n_pairs), *sides, no_values, data.answers)
+    first, second = data.first[covariates.pair], data.second[covariates.pair]
+    x = covariates.values + covariates.options[first] - covariates.options[second]
+    return CovariateCells(covariates.pair, first, second, covariates.wins, covariates.losses, covariates.tied, x, covariates.answers)
 
 
-def questions_of(
+def build_questions(
     data: "PairedComparisons", outcomes: tuple[str, ...], cells: CovariateCells
 ) -> Questions:
-    """Return a question for each cell, with these outcomes as its answers; a table has a row for
-    each pair."""
+    """Build one question per cell, with these outcomes as answers.
+
+    The report has one row per pair and outcome but the last.
+    """
     size = len(outcomes)
 
     def given() -> GivenAnswers | None:
-        if (known := cells.answers) is None:
+        """Return the answers by respondent."""
+        if (answers := cells.answers) is None:
             return None
-        answer = (size * known.pair.astype(np.int64)[:, None] + np.arange(size)).ravel()
-        times = np.column_stack([getattr(known, name) for name in outcomes]).ravel()
-        there = times > 0.0
-        respondent = np.repeat(known.respondent, size)
-        return GivenAnswers(known.respondents, respondent[there], answer[there], times[there])
+        answer = (size * answers.pair.astype(np.int64)[:, None] + np.arange(size)).ravel()
+        times = np.column_stack([getattr(answers, name) for name in outcomes]).ravel()
+        is_positive = times > 0.0
+        respondent = np.repeat(answers.respondent, size)
+        return GivenAnswers(answers.respondents, respondent[is_positive], answer[is_positive], times[is_positive])
 
     def rows() -> ReportRows:
-        labels, shown = np.array(data.labels), np.repeat(np.arange(data.n_pairs), size - 1)
-        names = {"a": labels[data.first[shown]], "b": labels[data.second[shown]]}
+        """Build the report rows."""
+        labels, shown_pair = np.array(data.labels), np.repeat(np.arange(data.n_pairs), size - 1)
+        names = {"a": labels[data.first[shown_pair]], "b": labels[data.second[shown_pair]]}
         if size == OUTCOMES:
             names["tied"] = np.tile([False, True], data.n_pairs)
         row = (size * cells.pair[:, None] + np.arange(size)).ravel()
-        found = build_report_rows(PAIR if size < OUTCOMES else TIED, row, names, len(cells.pair))
+        report_rows = build_report_rows(PAIR if size < OUTCOMES else TIED, row, names, len(cells.pair))
         pairs = np.arange(data.n_pairs + 1)
         is_last = np.arange(size) == size - 1
-        return found._replace(
+        return report_rows._replace(
             is_shown=np.tile(~is_last, data.n_pairs),
             group=np.searchsorted(cells.pair, pairs),
             group_row=size * pairs,
@@ -284,8 +287,7 @@ def questions_of(
 
 
 def with_order(data: "PairedComparisons") -> "PairedComparisons":
-    """The same comparisons with the covariate "order": 1 where the first of a pair was shown first,
-    else -1.
+    """Add the covariate "order": 1 where the first of a pair was shown first, else -1.
 
     Its coefficient is the advantage of being first, or at home, in log odds. Comparisons of known
     people take it from the table: ``from_trials(frame, covariates=["order"])``.
@@ -316,14 +318,14 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
             f" the order is read from the table; add {ORDER!r} to the `covariates` of from_trials"
             " or from_results."
         )
-    by_order(data)  # which refuses what does not know it
+    by_order(data)  # raises if the order is unknown
     forward = np.asarray(data.forward)
     counts = np.stack([np.array([data.wins, data.losses, data.tied]) - forward, forward], axis=2)
-    there = counts.sum(axis=0) > 0.0
-    pair, is_forward = np.nonzero(there)
+    is_positive = counts.sum(axis=0) > 0.0
+    pair, is_forward = np.nonzero(is_positive)
     values, options = np.where(is_forward, 1.0, -1.0)[:, None], np.zeros((data.n_options, 1))
-    sums = [each[there] for each in counts]
-    return with_known(
+    sums = [outcome_counts[is_positive] for outcome_counts in counts]
+    return copy_with_details(
         data,
         data.forward,
         None,
@@ -332,7 +334,7 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
 
 
 def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> "PairedComparisons":
-    """The comparisons from a date on, and up to another, both included, with all options.
+    """Select the comparisons between two dates, both included, with all options.
 
     Parameters
     ----------
@@ -367,13 +369,13 @@ def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> 
             InPython(" when reading them: from_trials(frame, date=...).", "."),
         )
     dates = data.dates.between(since, until)
-    return _put_together(
-        [with_known(data, None, data.answers, data.covariates, dates)], data.labels
+    return _merge_all_parts(
+        [copy_with_details(data, None, data.answers, data.covariates, dates)], data.labels
     )
 
 
 def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> "PairedComparisons":
-    r"""The same comparisons with covariates of the options, on which their worths depend.
+    r"""Add covariates of the options, on which their worths depend.
 
     .. math:: \text{worth}_i = e^{x_i' b} u_i
 
@@ -408,33 +410,33 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
     PairedComparisons(3 options, 3 pairs, 14 comparisons, 1 covariate, 1 component)
     """
     data.refuse_dates()
-    names, values = option_columns(convert_frame(frame), data.labels)
-    own = data.covariates
-    if own is None:
-        cells = cells_of(data)
-        nothing = np.zeros((data.n_pairs, 0)), np.zeros((data.n_options, 0))
-        own = PairCovariates._from_fields(
-            (), cells.pair, *nothing, cells.wins, cells.losses, cells.tied, cells.answers
+    names, values = read_option_covariates(convert_frame(frame), data.labels)
+    covariates = data.covariates
+    if covariates is None:
+        cells = build_cells(data)
+        no_covariates = np.zeros((data.n_pairs, 0)), np.zeros((data.n_options, 0))
+        covariates = PairCovariates._from_fields(
+            (), cells.pair, *no_covariates, cells.wins, cells.losses, cells.tied, cells.answers
         )
-    if twice := [name for name in names if name in own.names]:
-        raise DataError(f"There is already a covariate {twice[0]!r}; rename the column.")
-    of_cells = np.hstack([own.values, np.zeros((len(own.pair), len(names)))])
+    if repeated := [name for name in names if name in covariates.names]:
+        raise DataError(f"There is already a covariate {repeated[0]!r}; rename the column.")
+    cell_values = np.hstack([covariates.values, np.zeros((len(covariates.pair), len(names)))])
     arrays = (
-        own.pair,
-        of_cells,
-        np.hstack([own.options, values]),
-        own.wins,
-        own.losses,
-        own.tied,
-        own.answers,
+        covariates.pair,
+        cell_values,
+        np.hstack([covariates.options, values]),
+        covariates.wins,
+        covariates.losses,
+        covariates.tied,
+        covariates.answers,
     )
-    return with_known(
-        data, data.forward, data.answers, PairCovariates._from_fields((*own.names, *names), *arrays)
+    return copy_with_details(
+        data, data.forward, data.answers, PairCovariates._from_fields((*covariates.names, *names), *arrays)
     )
 
 
 def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedComparisons":
-    """The same comparisons with some of their covariates.
+    """Select some of the covariates.
 
     Parameters
     ----------
@@ -471,14 +473,14 @@ def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedC
                 " reading them: from_trials(frame, covariates=[...])."
             )
         return data
-    kept = data.covariates.of_names(names)
-    places = [k for k, name in enumerate(data.covariates.names) if name in names]
-    dates = None if data.dates is None else data.dates.of_covariates(places)
-    return with_known(data, data.forward, data.answers, kept, dates)
+    covariates = data.covariates.of_names(names)
+    indices = [k for k, name in enumerate(data.covariates.names) if name in names]
+    dates = None if data.dates is None else data.dates.of_covariates(indices)
+    return copy_with_details(data, data.forward, data.answers, covariates, dates)
 
 
 def without_dates(data: "PairedComparisons") -> "PairedComparisons":
-    """The same comparisons for whatever does not know when they were made.
+    """Drop the dates, for models without dates.
 
     Returns
     -------
@@ -492,40 +494,43 @@ def without_dates(data: "PairedComparisons") -> "PairedComparisons":
     >>> th.PairedComparisons.from_trials(frame, date="day").without_dates()
     PairedComparisons(2 options, 1 pair, 2 comparisons, 1 component)
     """
-    return with_known(data, data.forward, data.answers, data.covariates)
+    return copy_with_details(data, data.forward, data.answers, data.covariates)
 
 
 def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
-    """The comparisons of each person, with all options, as `paired.bootstrap` and `circular_triads`
-    take them.
+    """Split the comparisons by respondent, with all options.
+
+    `paired.bootstrap` and `circular_triads` take the result.
 
     Raises
     ------
     DataError
         If the data do not say who answered.
     """
-    answers = known_answers(data)
+    answers = require_answers(data)
     if data.covariates is not None or data.dates is not None:
         answered = np.unique(answers.respondent)
         return {
-            data.respondents[person]: of_respondents(data, np.array([person]))
+            data.respondents[person]: select_respondents(data, np.array([person]))
             for person in answered
         }
-    found = {}
+    comparisons = {}
     rows = np.searchsorted(answers.respondent, np.arange(len(data.respondents) + 1))
     for name, begin, end in zip(data.respondents, rows[:-1], rows[1:], strict=True):
         if begin < end:
             pair = answers.pair[begin:end]
-            each = answers.wins, answers.losses, answers.tied
-            sums = [array[begin:end].copy() for array in each]
-            found[name] = data._from_fields(
+            counts = answers.wins, answers.losses, answers.tied
+            sums = [array[begin:end].copy() for array in counts]
+            comparisons[name] = data._from_fields(
                 data.labels, data.first[pair], data.second[pair], *sums, None, None, None
             )
-    return found
+    return comparisons
 
 
 def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedComparisons]":
-    """The comparisons of each group of people, with all options, as `paired.group_test` takes them.
+    """Split the comparisons by group of people, with all options.
+
+    `paired.group_test` takes the result.
 
     Parameters
     ----------
@@ -537,15 +542,15 @@ def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedCompari
     DataError
         If the data do not say who answered, or nothing of that name is known of them.
     """
-    found = group_people(data.people, column, known_answers(data).respondent)
-    return {group: of_respondents(data, members) for group, members in found.items()}
+    members_by_group = group_people(data.people, column, require_answers(data).respondent)
+    return {group: select_respondents(data, members) for group, members in members_by_group.items()}
 
 
 def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedComparisons]":
-    """The comparisons in which the option that stands earlier among the labels was first, and the
-    others.
+    """Split the comparisons by which option of the pair was first.
 
-    First is what was shown first, on the left, or played at home.
+    First is the option shown first, on the left, or played at home. In `forward`, it is the option
+    that is earlier among the labels.
 
     Returns
     -------
@@ -579,42 +584,45 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
             ),
             ".",
         )
-    found = []
-    for each in (data.forward, np.array([data.wins, data.losses, data.tied]) - data.forward):
-        there = each.sum(axis=0) > 0.0
-        sides = data.first[there], data.second[there]
-        found.append(data._from_fields(data.labels, *sides, *each[:, there], None, None, None))
-    return found[0], found[1]
+    parts = []
+    for counts in (data.forward, np.array([data.wins, data.losses, data.tied]) - data.forward):
+        is_compared = counts.sum(axis=0) > 0.0
+        sides = data.first[is_compared], data.second[is_compared]
+        parts.append(data._from_fields(data.labels, *sides, *counts[:, is_compared], None, None, None))
+    return parts[0], parts[1]
 
 
 def together(
     data: "PairedComparisons", others: "Sequence[PairedComparisons]", labels: tuple[str, ...]
 ) -> "PairedComparisons":
-    """The comparisons of all, of these options, with covariates if all have them; who answered is
-    kept if all know it and there are neither covariates nor dates."""
+    """Merge several data sets, for these options.
+
+    Covariates are kept if all have them. Respondents are kept if all know them and there are
+    neither covariates nor dates.
+    """
     parts = [data, *others]
     if all(
         part.answers is not None and part.covariates is None and part.dates is None
         for part in parts
     ):
-        return _put_together(parts, labels)
-    found = _put_together([with_known(part, None, None, None) for part in parts], labels)
+        return _merge_all_parts(parts, labels)
+    merged = _merge_all_parts([copy_with_details(part, None, None, None) for part in parts], labels)
     if data.covariates is None or any(
         part.labels != labels or part.covariate_names != data.covariate_names for part in parts
     ):
-        return found
-    keys = found.first * len(labels) + found.second
+        return merged
+    keys = merged.first * len(labels) + merged.second
     pairs = [np.searchsorted(keys, part.first * len(labels) + part.second) for part in parts]
-    every = [part.covariates for part in parts if part.covariates is not None]
-    return with_known(found, None, None, data.covariates.together(every, pairs))
+    all_covariates = [part.covariates for part in parts if part.covariates is not None]
+    return copy_with_details(merged, None, None, data.covariates.together(all_covariates, pairs))
 
 
 def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedComparisons":
-    """These comparisons and further ones, of the options of both.
+    """Merge these and other comparisons, with the options of both.
 
-    Who answered, with the columns that both know of these people, and covariates are kept if both
-    know them; in which order options were shown is forgotten. Both know dates, or neither. The same
-    name is the same option, and the same person.
+    Respondents, with the columns of people that both have, and covariates are kept if both know
+    them; the order of presentation is dropped. Both have dates, or neither. The same name is the
+    same option, and the same person.
 
     Parameters
     ----------
@@ -638,19 +646,19 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
     """
     parts = (data, more)
     if data.covariate_names != more.covariate_names:
-        one, other = (shorten(part.covariate_names) or "none" for part in parts)
+        old_covariates, new_covariates = (shorten(part.covariate_names) or "none" for part in parts)
         raise DataError(
-            f"The covariates of the new comparisons ({other}) differ from those of the earlier"
-            f" comparisons ({one}); give both the same covariates."
+            f"The covariates of the new comparisons ({new_covariates}) differ from those of the earlier"
+            f" comparisons ({old_covariates}); give both the same covariates."
         )
     if any(part.covariates is not None and part.covariates.is_of_options.any() for part in parts):
         raise DataError(
             "Comparisons with option covariates cannot be merged; add these covariates afterwards."
         )
     if (data.dates is None) != (more.dates is None):
-        have = ("have dates", "have none") if more.dates is None else ("have no dates", "have some")
+        clauses = ("have dates", "have none") if more.dates is None else ("have no dates", "have some")
         raise DataError(
-            f"The comparisons {have[0]}, but the new comparisons {have[1]}; name the column of"
+            f"The comparisons {clauses[0]}, but the new comparisons {clauses[1]}; name the column of"
             " dates for both."
         )
     if data.dates is not None and more.dates is not None and data.dates.unit != more.dates.unit:
@@ -658,34 +666,34 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
             "One data set has dates and the other has integer periods; use dates or integer"
             " periods in both."
         )
-    return _put_together(
+    return _merge_all_parts(
         parts, tuple(dict.fromkeys(label for part in parts for label in part.labels))
     )
 
 
-def _put_together(
+def _merge_all_parts(
     parts: "Sequence[PairedComparisons]", labels: tuple[str, ...]
 ) -> "PairedComparisons":
-    """The comparisons of all, of these options, with all that they know but in which order options
-    were shown."""
-    place_of, names, dates = positions(labels), parts[0].covariate_names, parts[0].dates
+    """Merge all parts, for these options, and keep all details but the order."""
+    option_indices, names, dates = positions(labels), parts[0].covariate_names, parts[0].dates
     rows = []
     for part in parts:
-        place, own = np.array([place_of[label] for label in part.labels]), finest(part)
-        rows.append(own._replace(first=place[own.first], second=place[own.second]))
-    first, second, wins, losses, tied, x = (
+        part_options = np.array([option_indices[label] for label in part.labels])
+        rows_of_part = list_finest_rows(part)
+        rows.append(rows_of_part._replace(first=part_options[rows_of_part.first], second=part_options[rows_of_part.second]))
+    first, second, wins, losses, tied, covariate_values = (
         np.concatenate(column) for column in list(zip(*rows, strict=True))[:6]
     )
-    who = None
+    row_respondents = None
     if all(part.answers is not None for part in parts):
-        answers = [known_answers(part) for part in parts]
-        who = merge_respondents(
+        answers = [require_answers(part) for part in parts]
+        row_respondents = merge_respondents(
             [
-                RowRespondents(own.respondents, row.respondent, own.people)
-                for own, row in zip(answers, rows, strict=True)
+                RowRespondents(known.respondents, row.respondent, known.people)
+                for known, row in zip(answers, rows, strict=True)
             ]
         )
-        who = who._replace(number=np.tile(who.number, 2))
+        row_respondents = row_respondents._replace(number=np.tile(row_respondents.number, 2))
     outcomes = (
         np.append(first, second),
         np.append(second, first),
@@ -693,16 +701,16 @@ def _put_together(
         np.append(tied, 0.0 * tied),
     )
     in_order = np.repeat([True, False], len(first))
-    described = CovariateColumns(names, np.tile(x, (2, 1))) if names else None
-    when = None
+    covariates = CovariateColumns(names, np.tile(covariate_values, (2, 1))) if names else None
+    row_dates = None
     if dates is not None:
         times = np.concatenate([part.dates.time for part in parts if part.dates is not None])
-        when = When(dates.name, dates.unit, np.tile(times, 2))
-    return of_rows(type(parts[0]), labels, outcomes, (who, in_order, described), when, False)
+        row_dates = RowDates(dates.name, dates.unit, np.tile(times, 2))
+    return build_from_rows(type(parts[0]), labels, outcomes, (row_respondents, in_order, covariates), row_dates, False)
 
 
 class ComparisonRows(NamedTuple):
-    """Comparisons as finely as they are known: of a pair, by covariates, by person."""
+    """Comparisons at the finest known level: by pair, covariates and person."""
 
     first: np.ndarray
     second: np.ndarray
@@ -710,18 +718,18 @@ class ComparisonRows(NamedTuple):
     losses: np.ndarray
     tied: np.ndarray
     x: np.ndarray
-    respondent: np.ndarray  # (rows,) places of people; empty if they are not known
+    respondent: np.ndarray  # (rows,) indices of people; empty if unknown
 
 
-def finest(data: "PairedComparisons") -> ComparisonRows:
-    """The comparisons, row by row of their dates if they have any."""
+def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
+    """List the comparisons at the finest known level; by date if they have dates."""
     if data.dates is not None:
-        own = data.dates
+        dates = data.dates
         return ComparisonRows(
-            own.first, own.second, own.wins, own.losses, own.tied, own.x, own.respondent
+            dates.first, dates.second, dates.wins, dates.losses, dates.tied, dates.x, dates.respondent
         )
     cells, answers = (
-        cells_of(data),
+        build_cells(data),
         data.answers if data.covariates is None else data.covariates.answers,
     )
     if answers is None:
@@ -734,13 +742,11 @@ def finest(data: "PairedComparisons") -> ComparisonRows:
     )
 
 
-def of_respondents(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":
-    """The comparisons of some people, by their places, with all options."""
-    answers, pairs = known_answers(data).of_respondents(members)
-    sums = [
-        np.bincount(answers.pair, each, len(pairs))
-        for each in (answers.wins, answers.losses, answers.tied)
-    ]
+def select_respondents(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":
+    """Select the comparisons of some people, by their indices, with all options."""
+    answers, pairs = require_answers(data).of_respondents(members)
+    counts = answers.wins, answers.losses, answers.tied
+    sums = [np.bincount(answers.pair, side_counts, len(pairs)) for side_counts in counts]
     covariates = None if data.covariates is None else data.covariates.of_respondents(members, pairs)
     dates = None if data.dates is None else data.dates.of_respondents(members)
     return data._from_fields(
@@ -748,8 +754,8 @@ def of_respondents(data: "PairedComparisons", members: np.ndarray) -> "PairedCom
     )
 
 
-def known_answers(data: "PairedComparisons") -> Answers:
-    """Who gave which answers; a DataError if the data do not say."""
+def require_answers(data: "PairedComparisons") -> Answers:
+    """Return the answers by respondent; a DataError if respondents are unknown."""
     if data.answers is None:
         raise DataError(
             "These comparisons do not identify respondents; read them again and name the column of"
@@ -760,36 +766,35 @@ def known_answers(data: "PairedComparisons") -> Answers:
     return data.answers
 
 
-def _positions(data: "PairedComparisons", names: Iterable[str]) -> list[int]:
-    """Where these options stand among the labels."""
-    place = positions(data.labels)
+def _find_option_positions(data: "PairedComparisons", names: Iterable[str]) -> list[int]:
+    """Find the indices of these options among the labels."""
+    option_indices = positions(data.labels)
     for name in names:
-        if name not in place:
-            near = suggest(name, data.labels) or f" The options are {shorten(data.labels)}."
-            raise DataError(f"Unknown option {name!r}.{near}")
-    return [place[name] for name in names]
+        if name not in option_indices:
+            hint = suggest(name, data.labels) or f" The options are {shorten(data.labels)}."
+            raise DataError(f"Unknown option {name!r}.{hint}")
+    return [option_indices[name] for name in names]
 
 
-def ties_unknown(ties: float, comparisons: float) -> DataError:
-    """The error where data with ties meet a model or a test of choices alone."""
-    are = "is a tie" if ties == 1 else "are ties"
+def build_ties_error(ties: float, comparisons: float) -> DataError:
+    """Build the error for data with ties in a model or test without ties."""
+    verb = "is a tie" if ties == 1 else "are ties"
     return DataError(
-        f"{ties:,} of {plural(comparisons, 'comparison')} {are}, but ties are not supported here;"
+        f"{ties:,} of {plural(comparisons, 'comparison')} {verb}, but ties are not supported here;"
         " count every tie as half a choice for each option with ",
         Message(InPython("data.without_ties('half')", "--ties half"), ", or drop all ties with "),
         Message(InPython("data.without_ties('drop')", "--ties drop"), "."),
     )
 
 
-def with_known(
+def copy_with_details(
     data: "PairedComparisons",
     forward: np.ndarray | None,
     answers: Answers | None,
     covariates: PairCovariates | None,
     dates: Dates | None = None,
 ) -> "PairedComparisons":
-    """The same counts with how many of them are in which order, who gave them, their covariates,
-    and their dates."""
+    """Copy the counts, with these orders, respondents, covariates and dates."""
     return data._from_fields(
         *(getattr(data, name) for name in data._FIELDS[:-4]), forward, answers, covariates, dates
     )

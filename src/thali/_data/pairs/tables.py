@@ -1,4 +1,4 @@
-"""Paired comparisons from tables and lists, and the tables that they make."""
+"""Paired comparisons from tables and lists, and tables of paired comparisons."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,9 +13,9 @@ from ..columns import Cells, sum_pair_counts, convert_frame, get_column, read_co
 from ..roles import column_names, refuse_ambiguous
 from ..squares import describe_cell
 from ..suspicious import find_similar_labels, find_dropped_columns, find_percentages, find_total_labels, warn_each
-from .columns import PairColumns, respondent_column, the_columns, uncounted
-from .covariates import CovariateColumns, PairCovariates, columns_of_covariates, covariate_columns
-from .dates import Dates, When, when_of
+from .columns import PairColumns, find_respondent_column, find_pair_columns, is_uncounted
+from .covariates import CovariateColumns, PairCovariates, list_covariate_columns, read_covariates
+from .dates import Dates, RowDates, read_dates
 from .trials import TrialOutcomes, outcomes_of_trials, trial_columns
 from .wide import WideColumns, outcomes_of_wide, wide_columns
 
@@ -38,8 +38,9 @@ def from_frame(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "PairedComparisons":
-    """Comparisons from a long table: one row for each comparison, or for several of two options
-    with their counts.
+    """Read comparisons from a long table.
+
+    A row is one comparison, or several comparisons of two options with their counts.
 
     Parameters
     ----------
@@ -89,24 +90,24 @@ def from_frame(
     frame = convert_frame(frame)
     names = column_names(frame)
     if chosen is None and rejected is None and not {"chosen", "rejected"} <= set(names):
-        found = the_columns(names, (count, losses, ties, respondent))
-        if count is None and respondent is None and not found.times and found.respondent is None:
+        columns = find_pair_columns(names, (count, losses, ties, respondent))
+        if count is None and respondent is None and not columns.times and columns.respondent is None:
             refuse_ambiguous(frame)
-        weights = weights or found.weighted
+        weights = weights or columns.weighted
     else:
-        usual = [name if name in names else None for name in ("count", "ties")]
-        found = PairColumns(
-            (chosen or "chosen", rejected or "rejected"), tuple(filter(None, usual[:1])), usual[1]
+        default_columns = [name if name in names else None for name in ("count", "ties")]
+        columns = PairColumns(
+            (chosen or "chosen", rejected or "rejected"), tuple(filter(None, default_columns[:1])), default_columns[1]
         )
-        found = found._replace(respondent=respondent_column(names, (count, respondent)))
-    times = (count or next(iter(found.times), None), losses or next(iter(found.times[1:]), None))
-    found = found._replace(times=tuple(filter(None, times)), ties=ties or found.ties)
-    return of_list(
-        cls, frame, found._replace(respondent=respondent or found.respondent), labels, weights
+        columns = columns._replace(respondent=find_respondent_column(names, (count, respondent)))
+    times = (count or next(iter(columns.times), None), losses or next(iter(columns.times[1:]), None))
+    columns = columns._replace(times=tuple(filter(None, times)), ties=ties or columns.ties)
+    return read_list(
+        cls, frame, columns._replace(respondent=respondent or columns.respondent), labels, weights
     )
 
 
-def of_list(
+def read_list(
     cls: "type[PairedComparisons]",
     frame: "pd.DataFrame",
     columns: PairColumns,
@@ -115,47 +116,50 @@ def of_list(
     covariates: Sequence[str] | None = None,
     date: str | None = None,
 ) -> "PairedComparisons":
-    """The comparisons in these columns; covariates are those of what was first, where the columns
-    say it."""
+    """Read the comparisons in these columns.
+
+    Covariates describe the option shown first, if the columns contain the order.
+    """
     for name in filter(None, (*columns.options, *columns.times, columns.ties)):
         get_column(frame, name)
-    frame = frame.loc[~uncounted(frame, columns)]
-    a, b = columns.options
-    first, second = get_column(frame, a), get_column(frame, b)
+    frame = frame.loc[~is_uncounted(frame, columns)]
+    first_column, second_column = columns.options
+    first, second = get_column(frame, first_column), get_column(frame, second_column)
     try:
-        chosen, rejected, tied = _counted(frame, columns, weights)
+        chosen, rejected, tied = _read_counts(frame, columns, weights)
     except DataError as error:
-        hint = None if weights or len(columns.times) < 2 else _shares(frame, columns)
+        hint = None if weights or len(columns.times) < 2 else _hint_shares(frame, columns)
         raise DataError(error, f" {hint}" if hint else "") from None
 
     def where(row: int, is_first: bool) -> str:
-        return f"in row {frame.index[row]}, column {a if is_first else b!r}"
+        """Describe the position of a label."""
+        return f"in row {frame.index[row]}, column {first_column if is_first else second_column!r}"
 
-    names, i, j = encode_labels(first, second, chosen + rejected + tied, labels, where)
-    who = read_respondents(frame, columns.respondent, columns.used)
-    described = None
+    names, first_index, second_index = encode_labels(first, second, chosen + rejected + tied, labels, where)
+    row_respondents = read_respondents(frame, columns.respondent, columns.used)
+    covariate_rows = None
     if covariates is not None:
-        described = covariate_columns(
+        covariate_rows = read_covariates(
             frame, covariates, columns.options, list(filter(None, columns.used))
         )
-    when = None if date is None else when_of(frame, date)
-    cells, in_order = (i, j, chosen, tied), None
+    row_dates = None if date is None else read_dates(frame, date)
+    cells, in_order = (first_index, second_index, chosen, tied), None
     if len(columns.times) == 2:
         cells = (
-            np.append(i, j),
-            np.append(j, i),
+            np.append(first_index, second_index),
+            np.append(second_index, first_index),
             np.append(chosen, rejected),
             np.append(tied, 0.0 * tied),
         )
-        twice = np.tile(np.arange(len(frame)), 2)
-        who = None if who is None else who.of_rows(twice)
-        when = None if when is None else when.of_rows(twice)
+        row_twice = np.tile(np.arange(len(frame)), 2)
+        row_respondents = None if row_respondents is None else row_respondents.of_rows(row_twice)
+        row_dates = None if row_dates is None else row_dates.of_rows(row_twice)
         in_order = np.repeat([True, False], len(frame)) if columns.in_order else None
-        if described is not None:
-            described = described._replace(values=np.tile(described.values, (2, 1)))
-    data = of_rows(cls, names, cells, (who, in_order, described), when)
+        if covariate_rows is not None:
+            covariate_rows = covariate_rows._replace(values=np.tile(covariate_rows.values, (2, 1)))
+    data = build_from_rows(cls, names, cells, (row_respondents, in_order, covariate_rows), row_dates)
     shares = (
-        find_percentages(data.wins, data.losses, data.tied) if columns.times and who is None else None
+        find_percentages(data.wins, data.losses, data.tied) if columns.times and row_respondents is None else None
     )
     warn_each(
         find_similar_labels(data.labels),
@@ -166,43 +170,38 @@ def of_list(
     return data
 
 
-def _shares(frame: "pd.DataFrame", columns: PairColumns) -> str | None:
-    """A hint for numbers that are no counts, if they are percentages or proportions."""
+def _hint_shares(frame: "pd.DataFrame", columns: PairColumns) -> str | None:
+    """Return a hint if invalid counts are percentages or proportions."""
     try:
-        return find_percentages(*_counted(frame, columns, weights=True))
+        return find_percentages(*_read_counts(frame, columns, weights=True))
     except DataError:
         return None
 
 
-def _counted(frame: "pd.DataFrame", columns: PairColumns, weights: bool) -> tuple[np.ndarray, ...]:
-    """How often each row's first option was chosen, its second, and neither."""
-    none, ties = np.zeros(len(frame)), columns.ties
-    tied = (
-        none
-        if ties is None or frame[ties].isna().to_numpy().all()
-        else read_counts(frame, ties, weights)
-    )
-    chosen, rejected = [
-        *(read_counts(frame, name, weights) for name in columns.times),
-        none,
-        none,
-    ][:2]
+def _read_counts(frame: "pd.DataFrame", columns: PairColumns, weights: bool) -> tuple[np.ndarray, ...]:
+    """Read the counts of the first option, the second, and ties, per row."""
+    zeros, ties = np.zeros(len(frame)), columns.ties
+    tied = zeros
+    if ties is not None and not frame[ties].isna().to_numpy().all():
+        tied = read_counts(frame, ties, weights)
+    times = [read_counts(frame, name, weights) for name in columns.times]
+    chosen, rejected = [*times, zeros, zeros][:2]
     if columns.times:
         return chosen, rejected, tied
-    if (several := np.flatnonzero(tied > 1)).size:
-        k = int(several[0])
+    if (large_ties := np.flatnonzero(tied > 1)).size:
+        k = int(large_ties[0])
         raise DataError(
             f"Column {ties!r} contains {tied[k]:g} in row {frame.index[k]}, but no column contains"
             " the number of choices; name that column with `count`, or enter 1 for ties and 0 for"
             " choices."
         )
-    return 1.0 - tied, none, tied
+    return 1.0 - tied, zeros, tied
 
 
 def from_pairs(
     cls: "type[PairedComparisons]", pairs: Iterable[Any], *, labels: Iterable[Any] | None = None
 ) -> "PairedComparisons":
-    """Comparisons from (winner, loser) tuples, one for each comparison.
+    """Read comparisons from (winner, loser) tuples.
 
     Parameters
     ----------
@@ -236,7 +235,7 @@ def from_pairs(
     losers = pd.Series([row[1] for row in rows], dtype=object)
     ones = np.ones(len(rows))
     cells = encode_labels(winners, losers, ones, labels, lambda row, _: f"in pairs[{row}]")
-    data = cls._from_fields(*fields_of_rows(*cells, ones))
+    data = cls._from_fields(*build_fields(*cells, ones))
     warn_each(find_similar_labels(data.labels))
     return data
 
@@ -257,8 +256,9 @@ def from_trials(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "PairedComparisons":
-    """Comparisons from trials: a row names the two options and says which was chosen, as experiment
-    software does.
+    """Read comparisons from trials, as experiment software records them.
+
+    A row names the two options and the chosen one.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ def from_trials(
     ... )
     PairedComparisons(2 options, 1 pair, 3 comparisons (1 tie), 2 respondents, 1 component)
     """
-    given = {
+    named_columns = {
         "first": first,
         "second": second,
         "chosen": chosen,
@@ -328,27 +328,27 @@ def from_trials(
         "count": count,
     }
     if people is None:
-        return of_trials(cls, frame, given, False, coding, labels, weights, covariates, date)[0]
+        return read_trials(cls, frame, named_columns, False, coding, labels, weights, covariates, date)[0]
     frame = convert_frame(frame)
     for name in people:
         get_column(frame, name)
-    found = trial_columns(frame, given, False)
-    described = columns_of_covariates(covariates, list(frame.columns), (found.first, found.second))
-    used = {*found.used, *people, *described, date}
-    kept = [name for name in frame.columns if name in used]
-    data = of_trials(
-        cls, frame.loc[:, kept], given, False, coding, labels, weights, covariates, date
+    columns = trial_columns(frame, named_columns, False)
+    people_columns = list_covariate_columns(covariates, list(frame.columns), (columns.first, columns.second))
+    used_columns = {*columns.used, *people, *people_columns, date}
+    kept_columns = [name for name in frame.columns if name in used_columns]
+    data = read_trials(
+        cls, frame.loc[:, kept_columns], named_columns, False, coding, labels, weights, covariates, date
     )[0]
     if data.answers is None:
         raise DataError(
             "`people` describes respondents, but no column identifies them; name it with"
             " `respondent`."
         )
-    described = [] if data.answers.people is None else list(data.answers.people.columns)
-    if differing := [name for name in people if name not in described]:
+    people_columns = [] if data.answers.people is None else list(data.answers.people.columns)
+    if not_constant := [name for name in people if name not in people_columns]:
         raise DataError(
             "Columns that describe respondents must be constant within each respondent; remove"
-            f" {shorten(differing)}."
+            f" {shorten(not_constant)}."
         )
     return data
 
@@ -368,7 +368,9 @@ def from_results(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "PairedComparisons":
-    """Comparisons from the results of games: a row names the two sides and says who won.
+    """Read comparisons from the results of games.
+
+    A row names the two sides and the winner.
 
     Parameters
     ----------
@@ -402,20 +404,20 @@ def from_results(
     >>> data.wins, data.losses, data.tied
     (array([1.]), array([0.]), array([1.]))
     """
-    given = {
+    named_columns = {
         "first": home,
         "second": away,
         "chosen": result,
         "respondent": respondent,
         "count": count,
     }
-    return of_trials(cls, frame, given, True, coding, labels, weights, covariates, date)[0]
+    return read_trials(cls, frame, named_columns, True, coding, labels, weights, covariates, date)[0]
 
 
-def of_trials(
+def read_trials(
     cls: "type[PairedComparisons]",
     frame: "pd.DataFrame",
-    given: Mapping[str, str | None],
+    named_columns: Mapping[str, str | None],
     game: bool,
     coding: Mapping[Any, str] | None = None,
     labels: Iterable[Any] | None = None,
@@ -423,10 +425,10 @@ def of_trials(
     covariates: Sequence[str] | None = None,
     date: str | None = None,
 ) -> "tuple[PairedComparisons, str]":
-    """The comparisons in trials or games, and how they were read."""
+    """Read the comparisons in trials or games, and describe how they were read."""
     frame = convert_frame(frame)
-    columns = trial_columns(frame, given, game)
-    return of_outcomes(
+    columns = trial_columns(frame, named_columns, game)
+    return build_comparisons(
         cls, outcomes_of_trials(frame, columns, coding, labels, weights, covariates, date)
     )
 
@@ -442,8 +444,9 @@ def from_wide(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "PairedComparisons":
-    """Comparisons from a wide table: one column a pair, one row a respondent, as R's prefmod and
-    psychotools have it.
+    """Read comparisons from a wide table: one column per pair, one row per respondent.
+
+    R's prefmod and psychotools use this layout.
 
     Parameters
     ----------
@@ -489,72 +492,74 @@ def from_wide(
     [30, 40, 50]
     """
     frame = convert_frame(frame)
-    given = {"respondent": respondent, "count": count}
-    for name in filter(None, (*given.values(), *(pairs or ()))):
+    named_columns = {"respondent": respondent, "count": count}
+    for name in filter(None, (*named_columns.values(), *(pairs or ()))):
         get_column(frame, name)
     if pairs is not None:
-        named = {name: (as_label(pair[0]), as_label(pair[1])) for name, pair in pairs.items()}
-        found = WideColumns(named, "named", respondent, count)
+        options_by_column = {name: (as_label(pair[0]), as_label(pair[1])) for name, pair in pairs.items()}
+        columns = WideColumns(options_by_column, "named", respondent, count)
     else:
-        found = wide_columns(frame, given, coding)
-    if found is None:
+        columns = wide_columns(frame, named_columns, coding)
+    if columns is None:
         raise DataError(
             f"None of the columns {shorten(column_names(frame), 12)} has the name of a pair, such"
             " as 'tea > milk'; declare the pairs with `pairs`, a mapping {column: (first,"
             " second)}."
         )
-    return of_outcomes(cls, outcomes_of_wide(frame, found, coding, labels, weights))[0]
+    return build_comparisons(cls, outcomes_of_wide(frame, columns, coding, labels, weights))[0]
 
 
-def of_outcomes(
-    cls: "type[PairedComparisons]", found: TrialOutcomes
+def build_comparisons(
+    cls: "type[PairedComparisons]", outcomes: TrialOutcomes
 ) -> "tuple[PairedComparisons, str]":
-    """The comparisons in rows that were read, and how they were read."""
-    cells = found.winner, found.loser, found.counts, found.tied
-    data = of_rows(
-        cls, found.labels, cells, (found.who, found.in_order, found.covariates), found.when
+    """Build comparisons from outcomes, and describe how they were read."""
+    cells = outcomes.winner, outcomes.loser, outcomes.counts, outcomes.tied
+    data = build_from_rows(
+        cls, outcomes.labels, cells, (outcomes.who, outcomes.in_order, outcomes.covariates), outcomes.when
     )
     warn_each(find_similar_labels(data.labels), find_total_labels(data.labels))
-    return data, found.how
+    return data, outcomes.how
 
 
-def of_rows(
+def build_from_rows(
     cls: "type[PairedComparisons]",
     labels: tuple[str, ...],
     cells: tuple[np.ndarray, ...],
-    known: tuple[RowRespondents | None, np.ndarray | None, CovariateColumns | None],
-    when: When | None,
+    details: tuple[RowRespondents | None, np.ndarray | None, CovariateColumns | None],
+    row_dates: RowDates | None,
     knows_order: bool = True,
 ) -> "PairedComparisons":
-    """The comparisons in rows, as `fields_of_rows` takes them, with their dates if there are any.
+    """Build comparisons from rows, with dates if there are any.
 
-    `knows_order`: False if `in_order` only says which sign covariates have.
+    `cells` and `known` are the arguments of `build_fields`. `knows_order` is False if `in_order`
+    only gives the sign of covariates.
     """
     winner, loser, counts, tied = cells
-    *sides_of, forward, answers, covariates = fields_of_rows(
-        labels, winner, loser, counts, tied, *known
+    *pair_fields, forward, answers, covariates = build_fields(
+        labels, winner, loser, counts, tied, *details
     )
-    whole = cls._from_fields(*sides_of, forward if knows_order else None, answers, covariates)
-    if when is None:
-        return whole
-    who, in_order, described = known
-    there = counts + tied > 0
-    x = np.zeros((len(counts), 0))
+    undated = cls._from_fields(*pair_fields, forward if knows_order else None, answers, covariates)
+    if row_dates is None:
+        return undated
+    row_respondents, in_order, described = details
+    is_positive = counts + tied > 0
+    covariate_values = np.zeros((len(counts), 0))
     if described is not None and in_order is not None:
         # of the winner over the loser
-        x = np.where(in_order[:, None], described.values, -described.values)
-    respondent = np.zeros(0, np.int64) if who is None else who.number[there]
-    each = np.stack([counts, 0.0 * counts, tied])[:, there]
-    sides = winner[there], loser[there]
+        covariate_values = np.where(in_order[:, None], described.values, -described.values)
+    respondent = np.zeros(0, np.int64) if row_respondents is None else row_respondents.number[is_positive]
+    counts_by_row = np.stack([counts, 0.0 * counts, tied])[:, is_positive]
+    sides = winner[is_positive], loser[is_positive]
     dates = Dates.of_rows(
-        when.name, when.unit, when.number[there], sides, respondent, x[there], each
+        row_dates.name, row_dates.unit, row_dates.number[is_positive], sides, respondent, covariate_values[is_positive], counts_by_row
     )
-    return cls._from_fields(*sides_of, whole.forward, answers, covariates, dates)
+    return cls._from_fields(*pair_fields, undated.forward, answers, covariates, dates)
 
 
 def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
-    """A long table with columns chosen, rejected, count and, if there are any, ties, which
-    `from_frame` reads back.
+    """Return a long table with columns chosen, rejected, count and, if any, ties.
+
+    `from_frame` reads the table back.
 
     Returns
     -------
@@ -577,20 +582,20 @@ def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
     rejected = np.column_stack([data.second, data.first]).ravel()
     count = np.column_stack([data.wins, data.losses]).ravel()
     ties = np.column_stack([data.tied, 0.0 * data.tied]).ravel()
-    kept = count + ties > 0
+    is_shown = count + ties > 0
     categories = pd.Index(data.labels)
     table = {
-        "chosen": pd.Categorical.from_codes(chosen[kept], categories),
-        "rejected": pd.Categorical.from_codes(rejected[kept], categories),
-        "count": count[kept].astype(np.int64) if data._whole else count[kept],
+        "chosen": pd.Categorical.from_codes(chosen[is_shown], categories),
+        "rejected": pd.Categorical.from_codes(rejected[is_shown], categories),
+        "count": count[is_shown].astype(np.int64) if data._whole else count[is_shown],
     }
     if ties.any():
-        table["ties"] = ties[kept].astype(np.int64) if data._whole else ties[kept]
+        table["ties"] = ties[is_shown].astype(np.int64) if data._whole else ties[is_shown]
     return pd.DataFrame(table)
 
 
 def proportions(data: "PairedComparisons") -> "pd.DataFrame":
-    """The observed proportion of choices in each compared pair.
+    """Return the observed proportion of choices in each compared pair.
 
     Returns
     -------
@@ -618,13 +623,12 @@ def proportions(data: "PairedComparisons") -> "pd.DataFrame":
     return pd.DataFrame(table | {"ties": data.tied / total} if data.tied.any() else table)
 
 
-def tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
-    """First, second and number of the ties of each pair that has some, from a square table of
-    either triangle or both.
+def read_tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
+    """Read first, second and number of ties for each tied pair.
 
-    `weights`: fractional numbers are meant.
+    The table may fill either triangle or both. With `weights`, fractional numbers are allowed.
     """
-    n = len(names)
+    n_options = len(names)
     if hasattr(ties, "reindex"):
         ties = (
             ties.rename(index=str, columns=str)
@@ -637,9 +641,9 @@ def tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
         raise DataError(
             "`ties` must be a table of numbers, with one row and one column per option."
         ) from None
-    if table.shape != (n, n):
+    if table.shape != (n_options, n_options):
         raise DataError(
-            f"`ties` must be a {n} x {n} table, because the data have {n} options; got shape"
+            f"`ties` must be a {n_options} x {n_options} table, because the data have {n_options} options; got shape"
             f" {table.shape}."
         )
     if not np.isfinite(table).all() or (table < 0).any() or np.diag(table).any():
@@ -654,8 +658,8 @@ def tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
             " number in both."
         )
     table = np.maximum(table, table.T)
-    if not weights and (broken := np.argwhere(table != np.floor(table))).size:
-        i, j = broken[0]
+    if not weights and (fractional := np.argwhere(table != np.floor(table))).size:
+        i, j = fractional[0]
         raise DataError(
             f"The number of ties {describe_cell(names, int(i), int(j))} is {table[i, j]:g}; give an integer."
         )
@@ -663,49 +667,49 @@ def tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
     return first, second, table[first, second]
 
 
-def fields_of_rows(
+def build_fields(
     labels: tuple[str, ...],
     winner: np.ndarray,
     loser: np.ndarray,
     counts: np.ndarray,
     tied: np.ndarray | None = None,
-    who: RowRespondents | None = None,
+    row_respondents: RowRespondents | None = None,
     in_order: np.ndarray | None = None,
     described: CovariateColumns | None = None,
 ) -> tuple[Any, ...]:
-    """The fields of the data in rows of counts and ties, which are added up; a DataError if nothing
-    was compared.
+    """Sum rows of counts and ties into the fields of `PairedComparisons`.
 
-    `in_order`: whether the winner of each row, or the first of its tie, was shown first.
-    `described`: covariates of the rows, for what was shown first.
+    `in_order` states whether the winner of each row, or the first of its tie, was shown first.
+    `described` are covariates of the rows, for the option shown first. Raise a DataError if nothing
+    was compared.
     """
-    n = len(labels)
-    if n < 2:
+    n_options = len(labels)
+    if n_options < 2:
         raise DataError(
             f"Comparisons require at least two options; got {shorten(labels) or 'none'}."
         )
     tied = np.zeros(len(counts)) if tied is None else tied
-    found = sum_pair_counts(n, winner, loser, counts, tied)
-    if not len(found[0]):
+    sums = sum_pair_counts(n_options, winner, loser, counts, tied)
+    if not len(sums[0]):
         raise DataError(
-            f"There are no comparisons among the {n:,} options: every count is 0; check the counts."
+            f"There are no comparisons among the {n_options:,} options: every count is 0; check the counts."
         )
-    there = counts + tied > 0
-    winner, loser, counts, tied = winner[there], loser[there], counts[there], tied[there]
-    pair = np.searchsorted(found[0] * n + found[1], number_pairs(n, winner, loser))
-    won, forward, answers, covariates = winner < loser, None, None, None
-    who = None if who is None else who.of_rows(there)
+    is_positive = counts + tied > 0
+    winner, loser, counts, tied = winner[is_positive], loser[is_positive], counts[is_positive], tied[is_positive]
+    pair = np.searchsorted(sums[0] * n_options + sums[1], number_pairs(n_options, winner, loser))
+    is_first_winner, forward, answers, covariates = winner < loser, None, None, None
+    row_respondents = None if row_respondents is None else row_respondents.of_rows(is_positive)
     if in_order is not None:
-        is_forward = in_order[there] == won
-        of_pairs = [
-            np.bincount(pair, each * is_forward, len(found[0]))
-            for each in (counts * won, counts * ~won, tied)
+        is_forward = in_order[is_positive] == is_first_winner
+        forward_counts = [
+            np.bincount(pair, outcome_counts * is_forward, len(sums[0]))
+            for outcome_counts in (counts * is_first_winner, counts * ~is_first_winner, tied)
         ]
-        forward = np.array(of_pairs)
+        forward = np.array(forward_counts)
         if described is not None:
-            x = np.where(is_forward[:, None], described.values[there], -described.values[there])
+            x = np.where(is_forward[:, None], described.values[is_positive], -described.values[is_positive])
             rows = CovariateColumns(described.names, x)
-            covariates = PairCovariates.of_rows(rows, n, pair, won, counts, tied, who)
-    if who is not None:
-        answers = Answers.of_rows(who, pair, won, counts, tied)
-    return labels, *found, forward, answers, covariates
+            covariates = PairCovariates.of_rows(rows, n_options, pair, is_first_winner, counts, tied, row_respondents)
+    if row_respondents is not None:
+        answers = Answers.of_rows(row_respondents, pair, is_first_winner, counts, tied)
+    return labels, *sums, forward, answers, covariates

@@ -30,8 +30,8 @@ from ..roles import (
     find_no_answers,
     simplify_name,
 )
-from .covariates import CovariateColumns, covariate_columns
-from .dates import DAY, When, when_of
+from .covariates import CovariateColumns, read_covariates
+from .dates import DAY, RowDates, read_dates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -352,7 +352,7 @@ class TrialOutcomes(NamedTuple):
     in_order: np.ndarray | None
     how: str  # they were read, in words
     covariates: CovariateColumns | None = None  # of the rows, for what was shown first
-    when: When | None = None
+    when: RowDates | None = None
 
 
 def trial_columns(
@@ -571,11 +571,11 @@ def outcomes_of_trials(
     if covariates is not None:
         taken = (columns.first, columns.second, *columns.verdict, columns.count)
         sides = columns.first, columns.second
-        described = covariate_columns(
+        described = read_covariates(
             rows, covariates, sides, [name for name in taken if name is not None]
         )
         how += f", covariates {shorten(described.names, 12)}"
-    when = None if date is None else when_of(rows, date)
+    when = None if date is None else read_dates(rows, date)
     if when is not None:
         how += f", {'dates' if when.unit == DAY else 'periods'} {date!r}"
     return TrialOutcomes(names, winner, loser, times - tied, tied, who, won, how, described, when)

@@ -12,14 +12,14 @@ from thali._data.kinds import PAIRS, SIMILARITIES
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.columns import (
     PairColumns,
-    choice_columns,
-    lacking,
-    respondent_column,
-    the_columns,
-    ties_column,
-    uncounted,
+    list_readings,
+    find_missing_column,
+    find_respondent_column,
+    find_pair_columns,
+    find_ties_column,
+    is_uncounted,
 )
-from thali._data.pairs.covariates import columns_of_covariates
+from thali._data.pairs.covariates import list_covariate_columns
 from thali._data.pairs.trials import described_sides, near_trials, trial_columns
 from thali._data.pairs.wide import (
     WideColumns,
@@ -225,11 +225,11 @@ def match_list(
     }
     named_columns |= {"rejected": rejected}
     if rejected is not None and covariates is None:
-        column_sets = [PairColumns((chosen or "chosen", rejected), (), ties_column(table.names))]
+        column_sets = [PairColumns((chosen or "chosen", rejected), (), find_ties_column(table.names))]
         return _build_list_reading(table, column_sets, named_columns, weights)
     column_sets = []
     if table.named and chosen is None:
-        column_sets = choice_columns(table.names, (count, losses, respondent))
+        column_sets = list_readings(table.names, (count, losses, respondent))
     if covariates is not None:
         column_sets = [
             columns for columns in column_sets if columns.in_order and len(columns.times) == 2
@@ -308,7 +308,7 @@ def _fill_column_roles(
         named_columns["losses"] or next(iter(columns.times[1:]), None),
     )
     respondent = (
-        named_columns["respondent"] or columns.respondent or respondent_column(table.names, times)
+        named_columns["respondent"] or columns.respondent or find_respondent_column(table.names, times)
     )
     return columns._replace(times=tuple(filter(None, times)), respondent=respondent)
 
@@ -335,13 +335,13 @@ def _read_list(
     """Read comparisons from a list."""
     columns = column_sets[0]
     if len(column_sets) > 1:
-        columns = the_columns(table.names, named_columns.values())
+        columns = find_pair_columns(table.names, named_columns.values())
     columns = _fill_column_roles(columns, table, named_columns)
     data_options: dict[str, Any] = {name: named_columns[name] for name in ("covariates", "date")}
     data = PairedComparisons._of_list(
         table.frame, columns, weights=weights or columns.weighted, **data_options
     )
-    n_empty = int(uncounted(table.frame, columns).sum())
+    n_empty = int(is_uncounted(table.frame, columns).sum())
     omission_note = f"; {plural(n_empty, 'row')} without counts dropped" if n_empty else ""
     covariate_note = (
         f", covariates {shorten(data.covariates.names)}" if data.covariates is not None else ""
@@ -351,7 +351,7 @@ def _read_list(
 
 def find_list_lack(table: RawTable) -> Lack | None:
     """Return the column that is missing next to one column of a pair."""
-    missing_column = lacking(table.names)
+    missing_column = find_missing_column(table.names)
     return None if missing_column is None else Lack(*missing_column)
 
 
@@ -423,7 +423,7 @@ def _match_sides(
     description = f"{sides[0]!r} against {sides[1]!r}, won by {side_columns.verdict[-1]!r}"
     is_sure = is_named or not described_sides(table.frame, side_columns)
     counts = () if side_columns.count is None else (side_columns.count,)
-    extra_columns = columns_of_covariates(covariates, table.names, sides)
+    extra_columns = list_covariate_columns(covariates, table.names, sides)
     extra_columns += [date] if date in table.names else []
     countable = (*sides, *side_columns.verdict, *extra_columns, *counts), counts
     roles = ColumnsRead(

@@ -9,7 +9,7 @@ from thali._data.checks import check_numbers
 from thali._data.columns import get_column
 from thali._data.described_columns import ColumnsRead, can_be_measure
 from thali._data.kinds import SIMILARITIES
-from thali._data.pairs.columns import choice_columns
+from thali._data.pairs.columns import list_readings
 from thali._data.roles import DISSIMILARITY, RESPONDENT, SIMILARITY, map_plain_names
 from thali._data.similarities import Similarities
 from thali._data.similarities.tables import (
@@ -188,7 +188,7 @@ def match_list(
     square = table.square
     if square is not None and square.is_symmetric:
         return None
-    choices = choice_columns(names)
+    choices = list_readings(names)
     has_two_counts = any(len(columns.times) == 2 for columns in choices)
     is_sure = not has_two_counts and tells_similarities(names, vaguely=not choices)
     if square is not None and square.numbers is not None:
