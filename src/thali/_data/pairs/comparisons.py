@@ -39,8 +39,7 @@ MAX_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that 
 
 
 class PairedComparisons(JudgedByPeople):
-    r"""How often each option was chosen over each other one, of which only the compared pairs are
-    stored.
+    r"""How often each option was chosen over each other option; only compared pairs are stored.
 
     .. math::
         x_{ij} = \text{times } i \text{ was chosen over } j, \qquad
@@ -152,7 +151,7 @@ class PairedComparisons(JudgedByPeople):
             winner, loser = np.append(cells[0], first), np.append(cells[1], second)
             counted = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
             self._freeze(*tables.build_fields(names, winner, loser, *counted))
-        table = hasattr(counts, "columns")  # that somebody made, not the array of a program
+        table = hasattr(counts, "columns")  # a table made by hand, not the array of a program
         warn_each(find_similar_labels(names), find_percentages(self.wins, self.losses) if table else None)
 
     from_frame: Final = classmethod(tables.from_frame)
@@ -210,10 +209,10 @@ class PairedComparisons(JudgedByPeople):
             total = f"a total weight of {self.n_comparisons:,g}"
         if self.n_ties:
             total += f" ({plural(self.n_ties, 'tie')})"
-        known = "".join(
-            f", {each}" for each in (self.answers, self.covariates, self.dates) if each is not None
+        details = "".join(
+            f", {part}" for part in (self.answers, self.covariates, self.dates) if part is not None
         )
-        return f"{plural(self.n_options, 'option')}, {plural(self.n_pairs, 'pair')}, {total}{known}"
+        return f"{plural(self.n_options, 'option')}, {plural(self.n_pairs, 'pair')}, {total}{details}"
 
     def __repr__(self) -> str:
         return f"PairedComparisons({self}, {plural(len(self.components()), 'component')})"
@@ -231,18 +230,18 @@ class PairedComparisons(JudgedByPeople):
         )
 
     def _facts(self) -> Facts:
-        n, counts = self.n_options, self.wins + self.losses + self.tied
-        of_option = np.bincount(
-            np.concatenate([self.first, self.second]), np.tile(counts, 2), minlength=n
+        n_options, counts = self.n_options, self.wins + self.losses + self.tied
+        option_counts = np.bincount(
+            np.concatenate([self.first, self.second]), np.tile(counts, 2), minlength=n_options
         )
         total, ties = self.n_comparisons, self.n_ties
-        of_ties = f", including {ties:,} ties ({number(100 * ties / total)} %)" if ties else ""
+        tie_share = f", including {ties:,} ties ({number(100 * ties / total)} %)" if ties else ""
         return (
-            ("Options", f"{n:,}: {listed(self.labels, MAX_LISTED)}"),
-            ("Compared pairs", format_pair_share(self.n_pairs, n)),
-            ("Comparisons", f"{total:,}{of_ties}"),
+            ("Options", f"{n_options:,}: {listed(self.labels, MAX_LISTED)}"),
+            ("Compared pairs", format_pair_share(self.n_pairs, n_options)),
+            ("Comparisons", f"{total:,}{tie_share}"),
             ("Comparisons per compared pair", format_value_range(counts)),
-            ("Comparisons per option", format_value_range(of_option)),
+            ("Comparisons per option", format_value_range(option_counts)),
             *count_component_facts(self.components()),
             *count_respondent_facts(self.respondents, self.people),
             *list_name_facts("Covariates", self.covariate_names),
@@ -255,7 +254,7 @@ class PairedComparisons(JudgedByPeople):
 
     @property
     def n_comparisons(self) -> int | float:
-        """Number of comparisons, ties included; their total weight when counts are fractional."""
+        """Number of comparisons, with ties; their total weight when counts are fractional."""
         total = self.wins.sum() + self.losses.sum() + self.tied.sum()
         return int(total) if self._whole else float(total)
 
@@ -265,8 +264,7 @@ class PairedComparisons(JudgedByPeople):
 
     @property
     def n_ties(self) -> int | float:
-        """Number of comparisons in which neither option was chosen; their total weight when counts
-        are fractional."""
+        """Number of ties; their total weight when counts are fractional."""
         total = float(self.tied.sum())
         return int(total) if self._whole else total
 
@@ -276,20 +274,22 @@ class PairedComparisons(JudgedByPeople):
 
     @property
     def counts(self) -> np.ndarray:
-        """The counts as a dense array, row over column, shape (options, options); up to 2,000
-        options."""
+        """The counts as a dense array, row over column, shape (options, options).
+
+        Available for up to 2,000 options.
+        """
         return self._dense("counts", self.wins, self.losses)
 
     @property
     def ties(self) -> np.ndarray | None:
-        """The ties as a dense array, the same in both triangles, shape (options, options); None if
-        there are none."""
+        """The ties as a symmetric dense array, shape (options, options); None without ties."""
         return self._dense("ties", self.tied, self.tied) if self.tied.any() else None
 
-    def _dense(self, name: str, above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    def _dense(self, attribute: str, above: np.ndarray, below: np.ndarray) -> np.ndarray:
+        """Build a dense array from the values above and below the diagonal."""
         if self.n_options > MAX_DENSE:
             raise DataError(
-                f"`{name}` is a dense matrix, limited to {MAX_DENSE:,} options; these data have"
+                f"`{attribute}` is a dense matrix, limited to {MAX_DENSE:,} options; these data have"
                 f" {self.n_options:,}. Use `to_frame()`, or `first`, `second`, `wins`, `losses`"
                 " and `tied`."
             )
@@ -300,51 +300,54 @@ class PairedComparisons(JudgedByPeople):
 
     @property
     def never_judged(self) -> list[str]:
-        """Labels of the options without a single comparison."""
+        """Labels of the options without a comparison."""
         return self._list_absent_labels(self.first, self.second)
 
     @property
     def covariate_names(self) -> tuple[str, ...]:
-        """Of the covariates; none if there are no covariates."""
+        """Names of the covariates; empty if there are none."""
         return () if self.covariates is None else self.covariates.names
 
     @property
     def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
-        """What is known of those who answered: a row a person; None if nothing is."""
-        return (
-            None
-            if self.answers is None or self.answers.people is None
-            else self.answers.people.copy()
-        )
+        """Columns that describe the respondents, one row each; None if there are none."""
+        if self.answers is None or self.answers.people is None:
+            return None
+        return self.answers.people.copy()
 
     @property
     def cells(self) -> CovariateCells:
-        """The comparisons as models take them: a cell for each pair, or each pair and different
-        covariates."""
+        """The comparisons as models take them.
+
+        A cell is a pair, or a pair with one combination of covariates.
+        """
         self.refuse_dates()
         return parts.build_cells(self)
 
     def questions(self, ties: bool | None = None) -> Questions:
-        """Return a question for each cell: the first option, neither if `ties` (None: if there are
-        any), the second."""
+        """Return one question per cell, with the first option, a tie, and the second as answers.
+
+        A tie is an answer if `ties` is true, or if it is None and there are ties.
+        """
         ties = self.n_ties > 0 if ties is None else ties
         return parts.build_questions(
             self, ("wins", "tied", "losses") if ties else ("wins", "losses"), self.cells
         )
 
     def with_answers(self, counts: np.ndarray) -> "PairedComparisons":
-        """Return the same questions with other counts of their answers, given by nobody in
-        particular."""
+        """Return the same questions with other counts, of unknown respondents."""
         wins, *tied, losses = counts.reshape(len(self.cells.pair), -1).T
         return self.with_cell_counts(wins, losses, *tied)
 
     def to_comparisons(self) -> "PairedComparisons":
-        """The comparisons themselves."""
+        """Return the comparisons unchanged."""
         return self
 
     def to_square(self) -> "pd.DataFrame":
-        """The counts as a square table, row chosen over column, which the class reads back; ties
-        are not in it."""
+        """Return the counts as a square table, row chosen over column, without ties.
+
+        The class reads the table back.
+        """
         import pandas as pd
 
         return pd.DataFrame(self.counts, index=pd.Index(self.labels), columns=list(self.labels))
@@ -353,33 +356,31 @@ class PairedComparisons(JudgedByPeople):
         return np.array(self.counts, dtype)
 
     def example(self) -> str:
-        """One pair in words, to check the direction against: the one in which one option was ahead
-        the furthest.
+        """Describe the pair with the largest lead, to check the direction.
 
         Examples
         --------
         >>> PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"]).example()
         "'tea' chosen over 'milk' 3 of 4 times"
         """
-        k = int(np.abs(self.wins - self.losses).argmax())
+        pair_index = int(np.abs(self.wins - self.losses).argmax())
         pair = sorted(
             [
-                (self.wins[k], self.labels[self.first[k]]),
-                (self.losses[k], self.labels[self.second[k]]),
+                (self.wins[pair_index], self.labels[self.first[pair_index]]),
+                (self.losses[pair_index], self.labels[self.second[pair_index]]),
             ]
         )
-        (_, behind), (more, ahead) = pair
-        more, tied, total = (
-            short_number(times) for times in (more, self.tied[k], pair[0][0] + more + self.tied[k])
+        (_, loser), (most, winner) = pair
+        most, tied, total = (
+            short_number(times) for times in (most, self.tied[pair_index], pair[0][0] + most + self.tied[pair_index])
         )
         ties = f" ({plural(tied, 'tie')})" if tied else ""
-        return f"{ahead!r} chosen over {behind!r} {more:,} of {plural(total, 'time')}{ties}"
+        return f"{winner!r} chosen over {loser!r} {most:,} of {plural(total, 'time')}{ties}"
 
     def components(self) -> list[list[str]]:
-        """Labels of the options that comparisons connect, the largest group first; one group =
-        connected.
+        """List the groups of options that comparisons connect, the largest first.
 
-        Options never compared are groups of one.
+        With one group all options are connected. Options never compared are groups of one.
 
         Examples
         --------
@@ -389,13 +390,12 @@ class PairedComparisons(JudgedByPeople):
         return list_components(self.labels, self.first, self.second)
 
     def refuse_ties(self) -> None:
-        """Raise the `DataError` of whatever knows choices alone, if there are ties."""
+        """Raise a `DataError` if there are ties, for models without ties."""
         if self.tied.any():
             raise parts.build_ties_error(self.n_ties, self.n_comparisons)
 
     def refuse_dates(self) -> None:
-        """Raise the `DataError` of whatever does not know when comparisons were made, if the data
-        say it."""
+        """Raise a `DataError` if there are dates, for models without dates."""
         if self.dates is not None:
             raise DataError(
                 f"These comparisons have dates ({self.dates.name!r}), which are not supported"
@@ -404,7 +404,9 @@ class PairedComparisons(JudgedByPeople):
             )
 
     def warn_if_unusual(self) -> None:
-        """Warn, with a `DataWarning`, of options that comparisons do not connect; models call this
-        at fit."""
+        """Warn, with a `DataWarning`, of options that comparisons do not connect.
+
+        Models call this at fit.
+        """
         if message := describe_disconnected(self.components(), self.never_judged):
             warn(DataWarning(message))

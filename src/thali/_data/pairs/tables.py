@@ -16,8 +16,8 @@ from ..suspicious import find_similar_labels, find_dropped_columns, find_percent
 from .columns import PairColumns, find_respondent_column, find_pair_columns, is_uncounted
 from .covariates import CovariateColumns, PairCovariates, list_covariate_columns, read_covariates
 from .dates import Dates, RowDates, read_dates
-from .trials import TrialOutcomes, outcomes_of_trials, trial_columns
-from .wide import WideColumns, outcomes_of_wide, wide_columns
+from .trials import TrialOutcomes, read_trial_outcomes, find_trial_columns
+from .wide import WideColumns, read_wide_outcomes, find_wide_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -332,7 +332,7 @@ def from_trials(
     frame = convert_frame(frame)
     for name in people:
         get_column(frame, name)
-    columns = trial_columns(frame, named_columns, False)
+    columns = find_trial_columns(frame, named_columns, False)
     people_columns = list_covariate_columns(covariates, list(frame.columns), (columns.first, columns.second))
     used_columns = {*columns.used, *people, *people_columns, date}
     kept_columns = [name for name in frame.columns if name in used_columns]
@@ -427,9 +427,9 @@ def read_trials(
 ) -> "tuple[PairedComparisons, str]":
     """Read the comparisons in trials or games, and describe how they were read."""
     frame = convert_frame(frame)
-    columns = trial_columns(frame, named_columns, game)
+    columns = find_trial_columns(frame, named_columns, game)
     return build_comparisons(
-        cls, outcomes_of_trials(frame, columns, coding, labels, weights, covariates, date)
+        cls, read_trial_outcomes(frame, columns, coding, labels, weights, covariates, date)
     )
 
 
@@ -499,14 +499,14 @@ def from_wide(
         options_by_column = {name: (as_label(pair[0]), as_label(pair[1])) for name, pair in pairs.items()}
         columns = WideColumns(options_by_column, "named", respondent, count)
     else:
-        columns = wide_columns(frame, named_columns, coding)
+        columns = find_wide_columns(frame, named_columns, coding)
     if columns is None:
         raise DataError(
             f"None of the columns {shorten(column_names(frame), 12)} has the name of a pair, such"
             " as 'tea > milk'; declare the pairs with `pairs`, a mapping {column: (first,"
             " second)}."
         )
-    return build_comparisons(cls, outcomes_of_wide(frame, columns, coding, labels, weights))[0]
+    return build_comparisons(cls, read_wide_outcomes(frame, columns, coding, labels, weights))[0]
 
 
 def build_comparisons(

@@ -1,4 +1,4 @@
-"""Comparisons in rows that name both options and say which was chosen, or who won."""
+"""Comparisons in rows that name both options and the chosen one, or the winner."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 FIRST, SECOND, TIE = 1.0, -1.0, 0.0
 _MEANINGS = {"first": FIRST, "second": SECOND, "tie": TIE}
-_MISSING = "missing"  # what a coding calls a value that is no answer
+_MISSING = "missing"  # the word in a coding for values that are not answers
 _GAME = {
     "h": FIRST,
     "home": FIRST,
@@ -54,53 +54,51 @@ _GAME |= {"loss": SECOND}
 _TIED_GAME = ("d", "x")
 
 
-class Verdicts(NamedTuple):
-    """What a column says of each row."""
+class TrialVerdicts(NamedTuple):
+    """The outcome of each row of a column."""
 
     outcome: np.ndarray  # (rows,) FIRST, SECOND or TIE; NaN where there is no answer
-    how: str  # in which way, in words
+    how: str  # description of the code
     ties: tuple[str, ...]  # the words for a tie
     unknown: tuple[str, ...] = ()  # the words for no answer
 
 
-def decoded(
+def decode_column(
     frame: "pd.DataFrame",
     sides: tuple[str, str],
     chosen: str,
     coding: Mapping[Any, str] | None,
     game: bool = False,
     count: str | None = None,
-) -> Verdicts:
-    """The column `chosen` of two columns of options, by a coding or by what its cells must mean.
+) -> TrialVerdicts:
+    """Decode the column `chosen` for two columns of options.
 
-    `count`: the column of how many comparisons a row stands for, if there is one. What the coding
-    does not say is recognised.
-
-    A cell may hold the label of an option, a side (left, right, first, second, the name of the
-    column, ...), a number, or a word for a tie. `game`: the first side plays at home, so that H, D,
-    A and 1, X, 2 are results.
+    The coding is used where given; other cells are recognised. A cell contains the label of an
+    option, a side (left, right, first, second, the name of the column, ...), a number, or a word
+    for a tie. With `game`, the first side plays at home, so that H, D, A and 1, X, 2 are results.
+    `count` is the column of the number of comparisons per row, if there is one.
     """
     import pandas as pd
 
     codes, values = pd.factorize(frame[chosen])
     texts = list(map(as_label, values))
     labels = [pd.factorize(frame[name]) for name in sides]
-    known = {as_label(value) for _, values in labels for value in values}
-    coding, missing = without_missing(coding)
-    coded = {} if coding is None else meanings(coding)
-    unknown = find_no_answers(texts, {*known, *coded, *sides}) | missing & set(texts)
-    texts = ["" if text in unknown else text for text in texts]
-    others = ["" if text in coded else text for text in texts]
-    found = _found(codes, texts, coded, "coded outcomes")
-    if coding is None or any(others):
-        other = _recognised(frame, sides, chosen, codes, others, labels, game, count, coding)
-        how = other.how if coding is None else f"{other.how}, or coded outcomes"
-        outcome = np.where(np.isnan(found.outcome), other.outcome, found.outcome)
-        found = Verdicts(outcome, how, tuple(sorted({*found.ties, *other.ties})))
-    return found._replace(unknown=tuple(sorted(unknown)))
+    option_labels = {as_label(value) for _, values in labels for value in values}
+    coding, missing = split_missing(coding)
+    value_by_text = {} if coding is None else map_coding(coding)
+    no_answer_texts = find_no_answers(texts, {*option_labels, *value_by_text, *sides}) | missing & set(texts)
+    texts = ["" if text in no_answer_texts else text for text in texts]
+    uncoded_texts = ["" if text in value_by_text else text for text in texts]
+    verdicts = _build_verdicts(codes, texts, value_by_text, "coded outcomes")
+    if coding is None or any(uncoded_texts):
+        recognised = _recognise_outcomes(frame, sides, chosen, codes, uncoded_texts, labels, game, count, coding)
+        description = recognised.how if coding is None else f"{recognised.how}, or coded outcomes"
+        outcome = np.where(np.isnan(verdicts.outcome), recognised.outcome, verdicts.outcome)
+        verdicts = TrialVerdicts(outcome, description, tuple(sorted({*verdicts.ties, *recognised.ties})))
+    return verdicts._replace(unknown=tuple(sorted(no_answer_texts)))
 
 
-def _recognised(
+def _recognise_outcomes(
     frame: "pd.DataFrame",
     sides: tuple[str, str],
     chosen: str,
@@ -110,23 +108,25 @@ def _recognised(
     game: bool,
     count: str | None,
     coding: Any,
-) -> Verdicts:
-    """What the cells must mean; `codes`: the places of the texts. Beside a coding numbers and keys
-    are no sides."""
-    known = {as_label(value) for _, values in labels for value in values}
+) -> TrialVerdicts:
+    """Recognise the outcomes in a column; `codes` are the indices of the texts.
+
+    With a coding, numbers and single letters are not sides.
+    """
+    option_labels = {as_label(value) for _, values in labels for value in values}
     words = (*TIE_WORDS, *_TIED_GAME) if game else TIE_WORDS
-    ties = {text for text in texts if simplify_name(text) in words and text not in known}
+    ties = {text for text in texts if simplify_name(text) in words and text not in option_labels}
     is_open = coding is not None and any(
         is_number(text) or len(text) == 1 for text in texts if text not in ties
     )
-    by_side = None if is_open else _by_side(texts, ties, sides, game)
-    by_label = _by_label(codes, texts, ties, labels)
-    answered = np.array([*(bool(text) for text in texts), False])[codes]
-    unread = answered & np.isnan(by_label)
-    if not unread.any() and answered.any():
-        if by_side is not None:
-            other = _outcome(codes, texts, by_side)
-            if not np.array_equal(other, by_label, equal_nan=True):
+    sides_by_text = None if is_open else _map_sides(texts, ties, sides, game)
+    label_outcomes = _decode_labels(codes, texts, ties, labels)
+    is_answered = np.array([*(bool(text) for text in texts), False])[codes]
+    is_unread = is_answered & np.isnan(label_outcomes)
+    if not is_unread.any() and is_answered.any():
+        if sides_by_text is not None:
+            side_outcomes = _decode_texts(codes, texts, sides_by_text)
+            if not np.array_equal(side_outcomes, label_outcomes, equal_nan=True):
                 raise DataError(
                     f"Column {chosen!r} could contain labels of options or sides (1, 2, left,"
                     " right), and the two readings differ; rename the options, or define the"
@@ -134,11 +134,11 @@ def _recognised(
                     Argument("coding"),
                     ".",
                 )
-        return Verdicts(by_label, "the chosen label", tuple(sorted(ties)))
-    if by_side is not None:
-        return _found(codes, texts, by_side, "the chosen side")
+        return TrialVerdicts(label_outcomes, "the chosen label", tuple(sorted(ties)))
+    if sides_by_text is not None:
+        return _build_verdicts(codes, texts, sides_by_text, "the chosen side")
     if coding is not None:
-        row = int(unread.argmax())
+        row = int(is_unread.argmax())
         raise DataError(
             f"Column {chosen!r} contains {as_label(frame[chosen].iloc[row])!r} in row"
             f" {frame.index[row]}, which is neither an option of that row, nor a word for a side"
@@ -146,34 +146,34 @@ def _recognised(
             Argument("coding"),
             "; correct it, or define it.",
         )
-    raise _unreadable(frame, sides, chosen, unread, set(texts), game, count)
+    raise _build_unreadable_error(frame, sides, chosen, is_unread, set(texts), game, count)
 
 
-def without_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] | None, set[str]]:
-    """What a coding says of answers, None for nothing, and the texts that it calls missing."""
-    given = coding or {}
-    missing = {as_label(value) for value, word in given.items() if word == _MISSING}
-    return {value: word for value, word in given.items() if word != _MISSING} or None, missing
+def split_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] | None, set[str]]:
+    """Split a coding into answers (None if empty) and texts that mean missing."""
+    full_coding = coding or {}
+    missing = {as_label(value) for value, word in full_coding.items() if word == _MISSING}
+    return {value: word for value, word in full_coding.items() if word != _MISSING} or None, missing
 
 
-def meanings(coding: Mapping[Any, str]) -> dict[str, float]:
-    """What each text means by a coding {value: "first", "second" or "tie"}."""
-    meaning = {}
+def map_coding(coding: Mapping[Any, str]) -> dict[str, float]:
+    """Map each text of a coding to FIRST, SECOND or TIE."""
+    value_by_text = {}
     for value, word in coding.items():
         if word not in _MEANINGS:
-            wanted = " must map each value to 'first', 'second', 'tie' or 'missing'"
-            raise DataError(Argument("coding"), f"{wanted}; got {word!r}.")
-        meaning[as_label(value)] = _MEANINGS[word]
-    return meaning
+            requirement = " must map each value to 'first', 'second', 'tie' or 'missing'"
+            raise DataError(Argument("coding"), f"{requirement}; got {word!r}.")
+        value_by_text[as_label(value)] = _MEANINGS[word]
+    return value_by_text
 
 
-def _by_label(codes: np.ndarray, texts: list[str], ties: set[str], labels: list[Any]) -> np.ndarray:
-    """The outcome where a cell holds a word for a tie or the label of one of the two options, else
-    NaN."""
-    number: dict[str, int] = {}
+def _decode_labels(codes: np.ndarray, texts: list[str], ties: set[str], labels: list[Any]) -> np.ndarray:
+    """Decode cells with the label of an option or a word for a tie; others are NaN."""
+    code_by_text: dict[str, int] = {}
 
     def numbered(codes: np.ndarray, texts: list[str]) -> np.ndarray:
-        return np.array([*(number.setdefault(text, len(number)) for text in texts), -1])[codes]
+        """Encode texts as integers, with equal codes in all columns."""
+        return np.array([*(code_by_text.setdefault(text, len(code_by_text)) for text in texts), -1])[codes]
 
     verdict = numbered(codes, texts)
     first, second = (
@@ -188,16 +188,16 @@ def _by_label(codes: np.ndarray, texts: list[str], ties: set[str], labels: list[
     return outcome
 
 
-def _by_side(
+def _map_sides(
     texts: list[str], ties: set[str], sides: tuple[str, str], game: bool
 ) -> dict[str, float] | None:
-    """What each text means if all are sides, numbers or ties; None if some are not."""
+    """Map each text to an outcome if all are sides, numbers or ties; else None."""
     answers = [text for text in texts if text and text not in ties]
     if not answers:
         return None
-    if numbers := _by_number(set(answers), game, bool(ties)):
+    if numbers := _map_numbers(set(answers), game, bool(ties)):
         return numbers | dict.fromkeys(ties, TIE)
-    words = _words_of(sides, game)
+    words = _list_side_words(sides, game)
     meaning = {text: words.get(simplify_name(text)) for text in answers}
     if any(value is None for value in meaning.values()):
         return None
@@ -206,11 +206,11 @@ def _by_side(
     } | dict.fromkeys(ties, TIE)
 
 
-def _words_of(sides: tuple[str, str], game: bool) -> dict[str, float]:
-    """The words for either side, those of the columns among them."""
+def _list_side_words(sides: tuple[str, str], game: bool) -> dict[str, float]:
+    """List the words for either side, including the names of the columns."""
     words: dict[str, float] = {}
-    for one, other in (*MORE_SIDES, *SIDES):
-        for spelled in (
+    for first, second in (*MORE_SIDES, *SIDES):
+        for pattern in (
             "{}",
             "option{}",
             "arrow{}",
@@ -220,14 +220,14 @@ def _words_of(sides: tuple[str, str], game: bool) -> dict[str, float]:
             "response{}",
             "{}wins",
         ):
-            words |= {spelled.format(one): FIRST, spelled.format(other): SECOND}
+            words |= {pattern.format(first): FIRST, pattern.format(second): SECOND}
     words |= _GAME if game else {}
     words |= {simplify_name(sides[0]): FIRST, simplify_name(sides[1]): SECOND}
     return words
 
 
-def _by_number(texts: set[str], game: bool, ties: bool) -> dict[str, float] | None:
-    """What numbers mean: 1 and 2; 1, 0 and -1; 1, 0.5 and 0; of a game also 1 and 0."""
+def _map_numbers(texts: set[str], game: bool, ties: bool) -> dict[str, float] | None:
+    """Map numbers to outcomes: 1 and 2; 1, 0 and -1; 1 and 0 for games or with ties."""
     if texts <= {"1", "2"}:
         return {"1": FIRST, "2": SECOND}
     if texts <= {"1", "0", "-1"} and "-1" in texts:
@@ -237,47 +237,49 @@ def _by_number(texts: set[str], game: bool, ties: bool) -> dict[str, float] | No
     return None
 
 
-def _outcome(codes: np.ndarray, texts: list[str], meaning: Mapping[str, float]) -> np.ndarray:
+def _decode_texts(codes: np.ndarray, texts: list[str], meaning: Mapping[str, float]) -> np.ndarray:
+    """Decode texts by code, NaN for unknown texts."""
     return np.array([*(meaning.get(text, np.nan) for text in texts), np.nan])[codes]
 
 
-def _found(codes: np.ndarray, texts: list[str], meaning: dict[str, float], how: str) -> Verdicts:
+def _build_verdicts(codes: np.ndarray, texts: list[str], meaning: dict[str, float], how: str) -> TrialVerdicts:
+    """Build the verdicts for a map of texts to outcomes."""
     ties = tuple(sorted(text for text, value in meaning.items() if value == TIE and text in texts))
-    return Verdicts(_outcome(codes, texts, meaning), how, ties)
+    return TrialVerdicts(_decode_texts(codes, texts, meaning), how, ties)
 
 
-def _unreadable(
+def _build_unreadable_error(
     frame: "pd.DataFrame",
     sides: tuple[str, str],
     chosen: str,
-    unread: np.ndarray,
+    is_unread: np.ndarray,
     texts: set[str],
     game: bool,
     count: str | None,
 ) -> DataError:
-    """The error about a column of which some cells mean nothing."""
-    if not unread.any():
+    """Build the error for a column with cells that cannot be decoded."""
+    if not is_unread.any():
         return DataError(
             f"Column {chosen!r} contains no answers; name another column with ",
             Argument("chosen"),
             ".",
         )
     if (answers := texts - {""}) <= {"0", "1"} or answers <= {"0", "1", "2"}:
-        found = listed(sorted(answers))
+        answer_list = listed(sorted(answers))
         return DataError(
-            f"Column {chosen!r} contains {found}, which do not show which side was chosen; define"
+            f"Column {chosen!r} contains {answer_list}, which do not show which side was chosen; define"
             " them with ",
             Argument("coding"),
             f", or write {sides[0]!r} and {sides[1]!r}.",
         )
-    words = _words_of(sides, game)
-    strange = unread & np.array([simplify_name(as_label(value)) not in words for value in frame[chosen]])
-    faults = strange if strange.any() else unread
-    row = int(faults.argmax())
+    words = _list_side_words(sides, game)
+    is_strange = is_unread & np.array([simplify_name(as_label(value)) not in words for value in frame[chosen]])
+    is_fault = is_strange if is_strange.any() else is_unread
+    row = int(is_fault.argmax())
     text = as_label(frame[chosen].iloc[row])
-    alike = frame.loc[faults & (frame[chosen].astype(str).str.strip() == text).to_numpy()]
-    number = count_comparisons(alike, count)
-    further = f" (and {number - 1:,.0f} more times)" if number > 1 else ""
+    equal_rows = frame.loc[is_fault & (frame[chosen].astype(str).str.strip() == text).to_numpy()]
+    number = count_comparisons(equal_rows, count)
+    repetitions = f" (and {number - 1:,.0f} more times)" if number > 1 else ""
     options = [as_label(frame[name].iloc[row]) for name in sides]
     words = (
         "a result (H, D, A; 1, X, 2; 1, 0, -1)"
@@ -285,7 +287,7 @@ def _unreadable(
         else "a side (left, right, first, second, 1, 2)"
     )
     return DataError(
-        f"Column {chosen!r} contains {text!r} in row {frame.index[row]}{further}, which is neither"
+        f"Column {chosen!r} contains {text!r} in row {frame.index[row]}{repetitions}, which is neither"
         f" an option of that row ({shorten(options)}), {words} nor a word for a tie; correct it,"
         " or define it with ",
         Argument("coding"),
@@ -294,7 +296,7 @@ def _unreadable(
     )
 
 
-# Comparisons in rows that name both options and say which was chosen, or who won ------------------
+# Columns of trials, and the outcomes in them ------------------------------------------------------
 
 
 STEMS = {name.format("") for name in STEMS_OF_SIDES} | {
@@ -324,7 +326,7 @@ _JSPSYCH = ("trialtype", "trialindex")
 
 
 class TrialColumns(NamedTuple):
-    """Which columns hold the two options, and which says what came of it."""
+    """The columns of two options and of the outcome."""
 
     first: str
     second: str
@@ -335,12 +337,12 @@ class TrialColumns(NamedTuple):
 
     @property
     def used(self) -> tuple[str | None, ...]:
-        """All of them."""
+        """All columns in use."""
         return (self.first, self.second, *self.verdict, self.respondent, self.count)
 
 
 class TrialOutcomes(NamedTuple):
-    """Comparisons as `PairedComparisons` counts them: a row each, or several alike."""
+    """Comparisons as `PairedComparisons` counts them: one row each, or several equal ones."""
 
     labels: tuple[str, ...]
     winner: np.ndarray  # or the first of a tie
@@ -348,147 +350,149 @@ class TrialOutcomes(NamedTuple):
     counts: np.ndarray
     tied: np.ndarray
     who: RowRespondents | None
-    # whether the winner, or the first of a tie, was shown first; None: not known
+    # whether the winner, or the first of a tie, was shown first; None: unknown
     in_order: np.ndarray | None
-    how: str  # they were read, in words
+    how: str  # description of how the rows were read
     covariates: CovariateColumns | None = None  # of the rows, for what was shown first
     when: RowDates | None = None
 
 
-def trial_columns(
-    frame: "pd.DataFrame", given: Mapping[str, str | None], game: bool
+def find_trial_columns(
+    frame: "pd.DataFrame", named_columns: Mapping[str, str | None], game: bool
 ) -> TrialColumns:
-    """The columns by their usual names, but for those given."""
+    """Find the columns of trials by their usual names, unless given."""
     names = column_names(frame)
-    for name in filter(None, given.values()):
+    for name in filter(None, named_columns.values()):
         get_column(frame, name)
-    own = map_plain_names(names)
-    first, second, home = _options(frame, names, given, game)
-    taken = {first, second, *(name for name in given.values() if name is not None)}
-    verdict = _verdict(own, first, second, given, game, taken, names)
+    name_by_plain = map_plain_names(names)
+    first, second, is_home = _find_options(frame, names, named_columns, game)
+    taken = {first, second, *(name for name in named_columns.values() if name is not None)}
+    verdict = _find_verdict_columns(name_by_plain, first, second, named_columns, game, taken, names)
     taken |= set(verdict)
-    respondent = given.get("respondent") or next(
-        filter(partial(_repeats, frame), RESPONDENT.each(own, taken)), None
+    respondent = named_columns.get("respondent") or next(
+        filter(partial(_may_be_respondent, frame), RESPONDENT.each(name_by_plain, taken)), None
     )
-    count = given.get("count") or COUNT.among(own, taken)
-    return TrialColumns(first, second, verdict, respondent, count, game or home)
+    count = named_columns.get("count") or COUNT.among(name_by_plain, taken)
+    return TrialColumns(first, second, verdict, respondent, count, game or is_home)
 
 
-def _options(
-    frame: "pd.DataFrame", names: list[str], given: Mapping[str, str | None], game: bool
+def _find_options(
+    frame: "pd.DataFrame", names: list[str], named_columns: Mapping[str, str | None], game: bool
 ) -> tuple[str, str, bool]:
-    """The two columns of options, and whether the first side plays at home."""
-    first, second = given.get("first"), given.get("second")
+    """Find the two columns of options, and whether the first side plays at home."""
+    first, second = named_columns.get("first"), named_columns.get("second")
     if first is not None and second is not None:
         return first, second, False
-    taken = set(filter(None, given.values()))
-    likely = [
-        each
-        for each in find_side_columns(names)
-        if not taken & set(each.columns)
-        and (each.stem in STEMS or _is_option(frame, each))
-        and (each.side[0] in GAMES or not game)
+    taken = set(filter(None, named_columns.values()))
+    candidates = [
+        sides
+        for sides in find_side_columns(names)
+        if not taken & set(sides.columns)
+        and (sides.stem in STEMS or _share_labels(frame, sides))
+        and (sides.side[0] in GAMES or not game)
     ]
-    for lacking, name in (("first", first), ("second", second)):
-        if not likely or first is not None or second is not None:
+    for role, name in (("first", first), ("second", second)):
+        if not candidates or first is not None or second is not None:
             if name is None:
                 raise DataError(
                     "No column was recognised as the ",
-                    lacking,
+                    role,
                     " option; name it with ",
-                    Argument(lacking),
+                    Argument(role),
                     ".",
                 )
-    likely.sort(key=lambda each: each.stem not in STEMS)
-    return (*likely[0].columns, likely[0].side[0] in GAMES)
+    candidates.sort(key=lambda sides: sides.stem not in STEMS)
+    return (*candidates[0].columns, candidates[0].side[0] in GAMES)
 
 
-class Missing(NamedTuple):
-    """What a table lacks that nearly holds trials: in words, the role of the column, and how near
-    it is."""
+class MissingColumn(NamedTuple):
+    """A missing column of a table that nearly contains trials.
+
+    The fields are the description, the role of the column, and how close the table is (higher is
+    closer).
+    """
 
     what: str
     role: str
     near: int
 
 
-def near_trials(frame: "pd.DataFrame", game: bool) -> Missing | None:
-    """What the table lacks to be one of trials or of games; None if it is nothing like it."""
+def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
+    """Describe the column that trials or games require and the table lacks.
+
+    Return None if the table is not similar to trials or games.
+    """
     names = column_names(frame)
-    own = map_plain_names(names)
-    verdict = (RESULT if game else CHOSEN_OF_TWO).among(own)
+    name_by_plain = map_plain_names(names)
+    verdict = (RESULT if game else CHOSEN_OF_TWO).among(name_by_plain)
     try:
-        first, second, at_home = _options(frame, names, {}, game)
+        first, second, at_home = _find_options(frame, names, {}, game)
     except DataError:
-        return None if verdict is None else _near_verdict(frame, own, verdict, game)
+        return None if verdict is None else _describe_missing_option(frame, name_by_plain, verdict, game)
     if at_home != game or verdict is not None:
         return None
-    won = f"{first!r} or {second!r} won" if game else f"{first!r} or {second!r} was chosen"
-    return Missing(f"a column showing whether {won}", "chosen", 3)
+    alternatives = f"{first!r} or {second!r} won" if game else f"{first!r} or {second!r} was chosen"
+    return MissingColumn(f"a column showing whether {alternatives}", "chosen", 3)
 
 
-def _near_verdict(
-    frame: "pd.DataFrame", own: dict[str, str], verdict: str, game: bool
-) -> Missing | None:
-    """What is missing beside a column that says which was chosen: one of the options, or the names
-    of both."""
-    for one, other in (*SIDES, *MORE_SIDES):
-        for role, here, there in (("second", one, other), ("first", other, one)):
+def _describe_missing_option(
+    frame: "pd.DataFrame", name_by_plain: dict[str, str], verdict: str, game: bool
+) -> MissingColumn | None:
+    """Describe the option columns that are missing next to a column of outcomes."""
+    for first, second in (*SIDES, *MORE_SIDES):
+        for role, present_mark, missing_mark in (("second", first, second), ("first", second, first)):
             for stem in (
-                ("", *sorted(STEMS)) if (len(here) > 1 and len(there) > 1) or not game else ()
+                ("", *sorted(STEMS)) if (len(present_mark) > 1 and len(missing_mark) > 1) or not game else ()
             ):
-                for spelled in ("{0}{1}", "{1}{0}"):
-                    name, partner = spelled.format(stem, here), spelled.format(stem, there)
-                    lone = (
-                        name in own
-                        and partner not in own
-                        and own[name] != verdict
-                        and (stem or len(here) > 1)
+                for pattern in ("{0}{1}", "{1}{0}"):
+                    name, partner = pattern.format(stem, present_mark), pattern.format(stem, missing_mark)
+                    is_alone = (
+                        name in name_by_plain
+                        and partner not in name_by_plain
+                        and name_by_plain[name] != verdict
+                        and (stem or len(present_mark) > 1)
                     )
-                    if lone and (one in GAMES) == game:
-                        known = own[name]
-                        if known.casefold().endswith(here):  # spelled as its partner is
-                            partner = known[: -len(here)] + there
-                        return Missing(f"a column {partner!r} to match {known!r}", role, 3)
-    labels = _words(frame, verdict)
-    options = [name for name in own.values() if name != verdict and labels & _words(frame, name)]
+                    if is_alone and (first in GAMES) == game:
+                        column = name_by_plain[name]
+                        if column.casefold().endswith(present_mark):  # write it like its partner
+                            partner = column[: -len(present_mark)] + missing_mark
+                        return MissingColumn(f"a column {partner!r} to match {column!r}", role, 3)
+    labels = _list_texts(frame, verdict)
+    options = [name for name in name_by_plain.values() if name != verdict and labels & _list_texts(frame, name)]
     if game or len(options) != 2:
         return None
-    return Missing(
+    return MissingColumn(
         f"a column that is clearly the first option ({options[0]!r} or {options[1]!r}?)", "first", 3
     )
 
 
-def _words(frame: "pd.DataFrame", name: str) -> set[str]:
-    """The distinct cells of a column of text; none of a column of numbers."""
+def _list_texts(frame: "pd.DataFrame", name: str) -> set[str]:
+    """List the distinct cells of a text column; none for a column of numbers."""
     import pandas as pd
 
-    values = frame[name]
-    return (
-        set()
-        if pd.api.types.is_numeric_dtype(values.dtype)
-        else set(map(str, values.dropna().unique()))
-    )
+    series = frame[name]
+    if pd.api.types.is_numeric_dtype(series.dtype):
+        return set()
+    return set(map(str, series.dropna().unique()))
 
 
-def described_sides(frame: "pd.DataFrame", found: TrialColumns) -> bool:
-    """Whether further columns of numbers describe the two sides, as attributes in a choice
-    experiment do."""
+def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
+    """Return whether other numeric columns describe both sides, like attributes."""
     import pandas as pd
 
     sides = find_side_columns(column_names(frame))
-    marks = next((each.side for each in sides if each.columns == (found.first, found.second)), None)
+    marks = [pair.side for pair in sides if pair.columns == (columns.first, columns.second)]
     return any(
-        each.side == marks
-        and each.stem not in GOALS.synonyms
-        and not set(each.columns) & set(found.used)
-        and all(pd.api.types.is_numeric_dtype(frame[name].dtype) for name in each.columns)
-        for each in sides
+        pair.side in marks[:1]
+        and pair.stem not in GOALS.synonyms
+        and not set(pair.columns) & set(columns.used)
+        and all(pd.api.types.is_numeric_dtype(frame[name].dtype) for name in pair.columns)
+        for pair in sides
     )
 
 
-def _is_option(frame: "pd.DataFrame", sides: SideColumns) -> bool:
-    """Whether two columns hold text, with some values in common."""
+def _share_labels(frame: "pd.DataFrame", sides: SideColumns) -> bool:
+    """Return whether two columns contain text, with some values in common."""
     import pandas as pd
 
     first, second = (frame[name] for name in sides.columns)
@@ -497,27 +501,27 @@ def _is_option(frame: "pd.DataFrame", sides: SideColumns) -> bool:
     return bool(set(first.dropna().unique()) & set(second.dropna().unique()))
 
 
-def _verdict(
-    own: dict[str, str],
+def _find_verdict_columns(
+    name_by_plain: dict[str, str],
     first: str,
     second: str,
-    given: Mapping[str, str | None],
+    named_columns: Mapping[str, str | None],
     game: bool,
     taken: set[str],
     names: list[str],
 ) -> tuple[str, ...]:
-    """The column that says what came of it, or the two of goals."""
-    if (named := given.get("chosen")) is not None:
-        return (named,)
+    """Find the column of outcomes, or the two columns of goals."""
+    if (named_column := named_columns.get("chosen")) is not None:
+        return (named_column,)
     for role in (RESULT, CHOSEN_OF_TWO) if game else (CHOSEN_OF_TWO, RESULT):
-        if (found := role.among(own, taken)) is not None:
-            return (found,)
-    for each in find_side_columns(names):
-        if each.stem in GOALS.synonyms and not taken & set(each.columns):
-            return each.columns
+        if (column := role.among(name_by_plain, taken)) is not None:
+            return (column,)
+    for sides in find_side_columns(names):
+        if sides.stem in GOALS.synonyms and not taken & set(sides.columns):
+            return sides.columns
     for home, away in SHORT_GOALS if game else ():
-        if home in own and away in own and not taken & {own[home], own[away]}:
-            return own[home], own[away]
+        if home in name_by_plain and away in name_by_plain and not taken & {name_by_plain[home], name_by_plain[away]}:
+            return name_by_plain[home], name_by_plain[away]
     raise DataError(
         f"No column shows which of {first!r} and {second!r} was chosen; name it with ",
         Argument("chosen"),
@@ -525,13 +529,15 @@ def _verdict(
     )
 
 
-def _repeats(frame: "pd.DataFrame", name: str) -> bool:
-    """Whether a column may say who answered: everything that is so called, but for what numbers the
-    rows."""
+def _may_be_respondent(frame: "pd.DataFrame", name: str) -> bool:
+    """Return whether a column can identify respondents.
+
+    A column named "id" that is different in every row numbers the rows.
+    """
     return simplify_name(name) != "id" or not frame[name].is_unique
 
 
-def outcomes_of_trials(
+def read_trial_outcomes(
     frame: "pd.DataFrame",
     columns: TrialColumns,
     coding: Mapping[Any, str] | None,
@@ -540,67 +546,67 @@ def outcomes_of_trials(
     covariates: Sequence[str] | None,
     date: str | None,
 ) -> TrialOutcomes:
-    """The comparisons in the rows; those without an answer are left out, and the words say how
-    many."""
-    verdicts = (
-        _of_goals(frame, columns)
-        if len(columns.verdict) == 2
-        else _of_column(frame, columns, coding)
-    )
-    kept = ~np.isnan(verdicts.outcome)
-    if not kept.any():
+    """Read the comparisons in the rows; rows without an answer are dropped and counted."""
+    if len(columns.verdict) == 2:
+        verdicts = _compare_goals(frame, columns)
+    else:
+        verdicts = _decode_verdict_column(frame, columns, coding)
+    is_answered = ~np.isnan(verdicts.outcome)
+    if not is_answered.any():
         raise DataError(f"Column {columns.verdict[0]!r} contains no answers; check the table.")
-    rows, outcome = frame.loc[kept], verdicts.outcome[kept]
+    rows, outcome = frame.loc[is_answered], verdicts.outcome[is_answered]
     weights = weights or simplify_name(columns.count or "") in WEIGHTS
     times = read_counts(rows, columns.count, weights)
 
     def where(row: int, is_first: bool) -> str:
+        """Describe the position of a label."""
         return f"in row {rows.index[row]}, column {columns.first if is_first else columns.second!r}"
 
     names, first, second = encode_labels(
         get_column(rows, columns.first), get_column(rows, columns.second), times, labels, where
     )
-    won = outcome != SECOND
-    winner, loser = np.where(won, first, second), np.where(won, second, first)
+    is_first_chosen = outcome != SECOND
+    winner, loser = np.where(is_first_chosen, first, second), np.where(is_first_chosen, second, first)
     tied = np.where(outcome == TIE, times, 0.0)
-    how = _in_words(columns, verdicts)
-    n_omitted = short_number(count_comparisons(frame.loc[~kept], columns.count))
+    description = _describe_trials(columns, verdicts)
+    n_omitted = short_number(count_comparisons(frame.loc[~is_answered], columns.count))
     note_omission(n_omitted, verdicts.unknown, "row" if columns.count is None else "comparison")
-    who = read_respondents(rows, columns.respondent, columns.used)
-    described = None
+    row_respondents = read_respondents(rows, columns.respondent, columns.used)
+    covariate_rows = None
     if covariates is not None:
         taken = (columns.first, columns.second, *columns.verdict, columns.count)
         sides = columns.first, columns.second
-        described = read_covariates(
+        covariate_rows = read_covariates(
             rows, covariates, sides, [name for name in taken if name is not None]
         )
-        how += f", covariates {shorten(described.names, 12)}"
-    when = None if date is None else read_dates(rows, date)
-    if when is not None:
-        how += f", {'dates' if when.unit == DAY else 'periods'} {date!r}"
-    return TrialOutcomes(names, winner, loser, times - tied, tied, who, won, how, described, when)
+        description += f", covariates {shorten(covariate_rows.names, 12)}"
+    row_dates = None if date is None else read_dates(rows, date)
+    if row_dates is not None:
+        description += f", {'dates' if row_dates.unit == DAY else 'periods'} {date!r}"
+    return TrialOutcomes(names, winner, loser, times - tied, tied, row_respondents, is_first_chosen, description, covariate_rows, row_dates)
 
 
-def _of_column(
+def _decode_verdict_column(
     frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any, str] | None
-) -> Verdicts:
+) -> TrialVerdicts:
+    """Decode the column of outcomes; scores such as 3:1 and jsPsych buttons are recognised."""
     name = columns.verdict[0]
-    if coding is None and {simplify_name(str(each)) for each in frame.columns} >= set(_JSPSYCH):
+    if coding is None and {simplify_name(str(c)) for c in frame.columns} >= set(_JSPSYCH):
         values = set(frame[name].dropna().unique())
         if values <= {0, 1}:  # the number of the button, from 0
-            found = decoded(frame, columns[:2], name, {0: "first", 1: "second"}, columns.game)
-            return found._replace(how="the button number, 0 for the first (jsPsych)")
+            verdicts = decode_column(frame, columns[:2], name, {0: "first", 1: "second"}, columns.game)
+            return verdicts._replace(how="the button number, 0 for the first (jsPsych)")
     scores = (
         frame[name].astype(str).str.extract(_SCORE) if coding is None and columns.game else None
     )
     if scores is not None and scores.notna().to_numpy().any(axis=1).all():
         ahead = np.sign(scores[0].astype(float) - scores[1].astype(float)).to_numpy()
-        return Verdicts(ahead * FIRST, "the goals of both sides", ("equal",))
-    return decoded(frame, columns[:2], name, coding, columns.game, columns.count)
+        return TrialVerdicts(ahead * FIRST, "the goals of both sides", ("equal",))
+    return decode_column(frame, columns[:2], name, coding, columns.game, columns.count)
 
 
-def _of_goals(frame: "pd.DataFrame", columns: TrialColumns) -> Verdicts:
-    """Whoever has more wins."""
+def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdicts:
+    """Decide each game by the higher number of goals."""
     from ..checks import check_numbers
 
     sides = [
@@ -611,19 +617,20 @@ def _of_goals(frame: "pd.DataFrame", columns: TrialColumns) -> Verdicts:
         )
         for name in columns.verdict
     ]
-    return Verdicts(
+    return TrialVerdicts(
         np.sign(sides[0] - sides[1]) * FIRST,
         f"the higher of {shorten(columns.verdict)}",
         ("equal",),
     )
 
 
-def _in_words(columns: TrialColumns, verdicts: Verdicts) -> str:
-    a, b = columns.first, columns.second
+def _describe_trials(columns: TrialColumns, verdicts: TrialVerdicts) -> str:
+    """Describe the columns, and how outcomes were decoded."""
+    first, second = columns.first, columns.second
     if len(columns.verdict) == 2:
-        how = f"{a!r} against {b!r}, won by {verdicts.how}"
+        description = f"{first!r} against {second!r}, won by {verdicts.how}"
     else:
-        how = f"{a!r} against {b!r}, {columns.verdict[0]!r} contains {verdicts.how}"
+        description = f"{first!r} against {second!r}, {columns.verdict[0]!r} contains {verdicts.how}"
     if verdicts.ties:
-        how += f" (a tie: {shorten(verdicts.ties)})"
-    return how + describe_columns(columns.count, columns.respondent)
+        description += f" (a tie: {shorten(verdicts.ties)})"
+    return description + describe_columns(columns.count, columns.respondent)

@@ -1,5 +1,7 @@
-"""Comparisons from a wide table: one column a pair, one row a respondent or a pattern of answers
-with its count."""
+"""Comparisons from a wide table: one column per pair.
+
+A row is a respondent, or a pattern of answers with its count.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -26,17 +28,14 @@ from ..roles import (
     find_no_answers,
     simplify_name,
 )
-from .trials import FIRST, SECOND, TIE, TrialOutcomes, meanings, without_missing
+from .trials import FIRST, SECOND, TIE, TrialOutcomes, map_coding, split_missing
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-# Which columns of a wide table are pairs: one column a pair, one row a respondent or a pattern of
-# answers
 
-
-_BETWEEN = (
+_SEPARATORS = (
     r"\s*>\s*",
     r"\s*:\s*",
     r"\s*/\s*",
@@ -44,12 +43,12 @@ _BETWEEN = (
     r"[\s_.]+versus[\s_.]+",
     r"[\s_.]+over[\s_.]+",
 )
-# that also stand in other names: all pairs must be there
-_WEAK = (r"\s+-\s+", r"\s*\|\s*", r"-", r"__", r"_", r"\.")
+# separators that are also parts of other names: all pairs must be present
+_WEAK_SEPARATORS = (r"\s+-\s+", r"\s*\|\s*", r"-", r"__", r"_", r"\.")
 _TWO_DIGITS = re.compile(r"([^\W\d]*)[_.]?(\d)[_.,]?(\d)")
 _TWO_NUMBERS = re.compile(r"([^\W\d]*)[_.]?(\d+)[_.,](\d+)")
 _NUMBERED = re.compile(r"([^\d]*?)[_. ]?(\d{1,9})")
-# different cells of a column, which then holds no answers, whatever the others are
+# a column with this number of different cells contains no answers
 MAX_DIFFERENT = 1_000
 _TYPICAL = ({"1", "2"}, {"1", "0", "-1"}, {"0", "1", "2"})
 
@@ -57,65 +56,67 @@ Pair = tuple[str, str]
 
 
 class WideColumns(NamedTuple):
-    """The columns of pairs, with their two options."""
+    """The pair columns of a wide table, with the options of each."""
 
     pairs: dict[str, Pair]
-    order: str  # how their options are known: "named", "numbered" or "chosen"
+    order: str  # source of the options: "named", "numbered" or "chosen"
     respondent: str | None
     count: str | None  # type: ignore[override]
 
     @property
     def used(self) -> set[str | None]:
-        """All of them."""
+        """All columns in use."""
         return {*self.pairs, self.respondent, self.count}
 
 
-def wide_columns(
-    frame: "pd.DataFrame", given: Mapping[str, str | None], coding: Mapping[Any, str] | None
+def find_wide_columns(
+    frame: "pd.DataFrame", named_columns: Mapping[str, str | None], coding: Mapping[Any, str] | None
 ) -> WideColumns | None:
-    """The columns of pairs by their names, or by what they hold besides what is coded; None if
-    there are none."""
+    """Find the pair columns by their names, or by their cells.
+
+    Cells that `coding` covers are ignored. Return None if there are none.
+    """
     names = column_names(frame)
-    own = map_plain_names(names)
-    respondent = given.get("respondent") or RESPONDENT.among(own)
-    count = given.get("count") or COUNT.among(own)
-    rest = [name for name in names if name not in (respondent, count)]
-    known = {"", *map(as_label, coding or ())}
+    name_by_plain = map_plain_names(names)
+    respondent = named_columns.get("respondent") or RESPONDENT.among(name_by_plain)
+    count = named_columns.get("count") or COUNT.among(name_by_plain)
+    other_columns = [name for name in names if name not in (respondent, count)]
+    coded_texts = {"", *map(as_label, coding or ())}
     texts = {
-        name: {as_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]} - known
-        for name in rest
+        name: {as_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]} - coded_texts
+        for name in other_columns
     }
-    for order, found in (
-        ("named", _by_labels(rest)),
-        ("named", _by_two_numbers(rest)),
-        ("numbered", _by_running_number(rest)),
+    for order, pairs in (
+        ("named", _match_labels(other_columns)),
+        ("named", _match_two_numbers(other_columns)),
+        ("numbered", _match_running_numbers(other_columns)),
     ):
-        answers = [_answers(texts[name], pair) for name, pair in found.items()]
-        enough = any(answers) if found and order == "named" else all(answers)
-        if found and enough:
-            return WideColumns(found, order, respondent, count)
-    if chosen := _by_answers(rest, texts):
+        answers = [_can_be_answers(texts[name], pair) for name, pair in pairs.items()]
+        are_answers = any(answers) if pairs and order == "named" else all(answers)
+        if pairs and are_answers:
+            return WideColumns(pairs, order, respondent, count)
+    if chosen := _match_answers(other_columns, texts):
         return WideColumns(chosen, "chosen", respondent, count)
     return None
 
 
-def called_like_pairs(names: list[str]) -> list[str]:
-    """The columns called "tea > coffee" and the like."""
-    return list(_by_labels(names))
+def list_pair_names(names: list[str]) -> list[str]:
+    """List the columns named "tea > coffee" and the like."""
+    return list(_match_labels(names))
 
 
-def numbered_answers(frame: "pd.DataFrame") -> list[str]:
-    """The numbered columns V1, V2, ... that hold codes of answers but are no number of pairs."""
-    for numbered in _numbered(column_names(frame)).values():
+def find_numbered_answers(frame: "pd.DataFrame") -> list[str]:
+    """Find numbered columns V1, V2, ... that contain codes but match no number of pairs."""
+    for numbered in _group_numbered(column_names(frame)).values():
         texts = [{as_label(value) for value in frame[name].dropna().unique()} for name in numbered]
         codes = ({"1", "2"}, {"1", "0", "-1"})
-        if len(numbered) > 2 and any(all(each <= code for each in texts) for code in codes):
+        if len(numbered) > 2 and any(all(cells <= code for cells in texts) for code in codes):
             return numbered
     return []
 
 
-def prefmod_pairs(labels: Sequence[str]) -> list[Pair]:
-    """All pairs in the order of R's prefmod: (1, 2), (1, 3), (2, 3), (1, 4), (2, 4), (3, 4), ...
+def list_prefmod_pairs(labels: Sequence[str]) -> list[Pair]:
+    """List all pairs in the order of R's prefmod: (1, 2), (1, 3), (2, 3), (1, 4), ...
 
     Examples
     --------
@@ -125,91 +126,96 @@ def prefmod_pairs(labels: Sequence[str]) -> list[Pair]:
     return [(labels[i], labels[j]) for j in range(1, len(labels)) for i in range(j)]
 
 
-def number_of_options(pairs: int) -> int | None:
-    """The k of k (k - 1) / 2 pairs; None if that is no number of all pairs."""
+def compute_n_options(pairs: int) -> int | None:
+    """Return the k of k (k - 1) / 2 pairs; None if no k fits."""
     k = round((1 + (1 + 8 * pairs) ** 0.5) / 2)
     return k if k * (k - 1) // 2 == pairs and k > 2 else None
 
 
-def _by_labels(names: list[str]) -> dict[str, Pair]:
-    """Columns called "tea > coffee", "tea:coffee", "tea vs coffee"; or "tea_coffee", if all pairs
-    are there."""
-    for between in (*_BETWEEN, *_WEAK):
-        found: dict[str, Pair] = {}
+def _match_labels(names: list[str]) -> dict[str, Pair]:
+    """Match columns named "tea > coffee", "tea:coffee" or "tea vs coffee".
+
+    "tea_coffee" counts if all pairs are present.
+    """
+    for separator in (*_SEPARATORS, *_WEAK_SEPARATORS):
+        pairs_by_column: dict[str, Pair] = {}
         for name in names:
-            parts = [part.strip() for part in re.split(between, name, flags=re.IGNORECASE)]
+            parts = [part.strip() for part in re.split(separator, name, flags=re.IGNORECASE)]
             if len(parts) == 2 and all(parts) and parts[0] != parts[1]:
-                found[name] = (parts[0], parts[1])
+                pairs_by_column[name] = (parts[0], parts[1])
         # counts of either side
-        twice = len({frozenset(pair) for pair in found.values()}) < len(found)
-        if found and not twice and (between in _BETWEEN or _is_complete(found)):
-            return found
+        is_repeated = len({frozenset(pair) for pair in pairs_by_column.values()}) < len(pairs_by_column)
+        if pairs_by_column and not is_repeated and (separator in _SEPARATORS or _is_complete(pairs_by_column)):
+            return pairs_by_column
     return {}
 
 
-def _by_two_numbers(names: list[str]) -> dict[str, Pair]:
-    """Columns called V12, V13, V23 or X1.2, X1.3, X2.3, if all pairs are there."""
-    for shape in (_TWO_DIGITS, _TWO_NUMBERS):
+def _match_two_numbers(names: list[str]) -> dict[str, Pair]:
+    """Match columns named V12, V13, V23 or X1.2, X1.3, X2.3, if all pairs are present."""
+    for pattern in (_TWO_DIGITS, _TWO_NUMBERS):
         stems: dict[str, dict[str, Pair]] = {}
         for name in names:
-            if (found := shape.fullmatch(name)) and found[2] != found[3]:
-                stems.setdefault(found[1], {})[name] = (found[2], found[3])
+            if (match := pattern.fullmatch(name)) and match[2] != match[3]:
+                stems.setdefault(match[1], {})[name] = (match[2], match[3])
         for pairs in stems.values():
             if _is_complete(pairs) and {
                 label for pair in pairs.values() for label in pair
-            } == _numbers(len(pairs)):
+            } == _list_numbers(len(pairs)):
                 return pairs
     return {}
 
 
-def _numbers(pairs: int) -> set[str]:
-    return {str(k + 1) for k in range(number_of_options(pairs) or 0)}
+def _list_numbers(pairs: int) -> set[str]:
+    """List the numbers of the options as texts."""
+    return {str(k + 1) for k in range(compute_n_options(pairs) or 0)}
 
 
-def _numbered(names: list[str]) -> dict[str, list[str]]:
-    """The columns called V1, V2, ... by what stands before the number."""
+def _group_numbered(names: list[str]) -> dict[str, list[str]]:
+    """Group the columns named V1, V2, ... by the text before the number."""
     stems: dict[str, list[str]] = {}
     for name in names:
-        if found := _NUMBERED.fullmatch(name):
-            numbered = stems.setdefault(found[1], [])
-            if int(found[2]) == len(numbered) + 1:
+        if match := _NUMBERED.fullmatch(name):
+            numbered = stems.setdefault(match[1], [])
+            if int(match[2]) == len(numbered) + 1:
                 numbered.append(name)
     return stems
 
 
-def _by_running_number(names: list[str]) -> dict[str, Pair]:
-    """Columns called V1, V2, ... as many as there are pairs of some number of options."""
-    for numbered in _numbered(names).values():
-        if k := number_of_options(len(numbered)):
-            return dict(zip(numbered, prefmod_pairs([str(i + 1) for i in range(k)]), strict=True))
+def _match_running_numbers(names: list[str]) -> dict[str, Pair]:
+    """Match columns V1, V2, ... whose number fits all pairs of some options."""
+    for numbered in _group_numbered(names).values():
+        if k := compute_n_options(len(numbered)):
+            return dict(zip(numbered, list_prefmod_pairs([str(i + 1) for i in range(k)]), strict=True))
     return {}
 
 
-def _by_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pair]:
-    """Columns that hold two labels each, every label in several of them and not the same two in
-    all."""
-    found: dict[str, Pair] = {}
+def _match_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pair]:
+    """Match columns that contain two labels each.
+
+    Every label is in several columns, and columns contain different labels.
+    """
+    labels_by_column: dict[str, Pair] = {}
     for name in names:
         labels = sorted(text for text in texts[name] if simplify_name(text) not in _NO_LABELS)
         labels = labels if len(labels) < 3 else sorted(set(labels) - find_no_answers(labels, ()))
         if len(labels) == 2 and not any(is_number(label) for label in labels):
-            found[name] = (labels[0], labels[1])
-    shared = [label for pair in set(found.values()) for label in pair]
-    found = {
-        name: pair for name, pair in found.items() if all(shared.count(label) > 1 for label in pair)
+            labels_by_column[name] = (labels[0], labels[1])
+    shared = [label for pair in set(labels_by_column.values()) for label in pair]
+    labels_by_column = {
+        name: pair for name, pair in labels_by_column.items() if all(shared.count(label) > 1 for label in pair)
     }
-    return found if len(set(found.values())) > 2 else {}
+    return labels_by_column if len(set(labels_by_column.values())) > 2 else {}
 
 
 def _is_complete(pairs: Mapping[str, Pair]) -> bool:
-    """Whether each pair of the labels is there once."""
+    """Return whether each pair of the labels is present once."""
     labels = sorted({label for pair in pairs.values() for label in pair})
-    there = sorted(tuple(sorted(pair)) for pair in pairs.values())
-    return len(labels) > 2 and there == sorted(combinations(labels, 2))
+    present = sorted(tuple(sorted(pair)) for pair in pairs.values())
+    return len(labels) > 2 and present == sorted(combinations(labels, 2))
 
 
-def _answers(texts: set[str], pair: Pair) -> bool:
-    """Whether a column may hold answers about the two options."""
+def _can_be_answers(texts: set[str], pair: Pair) -> bool:
+    """Return whether a column may contain answers about the two options."""
     texts = texts - find_no_answers(texts, pair)
     if any(texts <= codes for codes in _TYPICAL):
         return True
@@ -240,91 +246,91 @@ _NO_LABELS = (*TIE_WORDS, *UNKNOWN_WORDS)
 _NAMES = {FIRST: "the first", SECOND: "the second", TIE: "a tie"}
 
 
-def outcomes_of_wide(
+def read_wide_outcomes(
     frame: "pd.DataFrame",
     columns: WideColumns,
     coding: Mapping[Any, str] | None,
     labels: Any,
     weights: bool,
 ) -> TrialOutcomes:
-    """The comparisons in the cells; empty ones were not answered."""
+    """Read the comparisons in the pair columns; empty cells are not answered."""
     pairs = columns.pairs
-    own = list(dict.fromkeys(label for pair in pairs.values() for label in pair))
-    names = _names(own, columns, labels)
-    place = positions(own)
-    outcome, coded = _outcomes(frame, pairs, coding)
-    row, number = np.nonzero(~np.isnan(outcome))
+    column_labels = list(dict.fromkeys(label for pair in pairs.values() for label in pair))
+    names = _match_given_labels(column_labels, columns, labels)
+    label_indices = positions(column_labels)
+    outcome, coded = _decode_outcomes(frame, pairs, coding)
+    row, column_index = np.nonzero(~np.isnan(outcome))
     if not row.size:
         raise DataError(f"The columns {shorten(list(pairs))} contain no answers; check the table.")
-    sides = np.array([[place[label] for label in pair] for pair in pairs.values()], np.int64)
-    given = outcome[row, number]
-    won = given != SECOND
-    first, second = sides[number].T
-    times, who = np.ones(len(frame)), None
+    sides = np.array([[label_indices[label] for label in pair] for pair in pairs.values()], np.int64)
+    cell_outcomes = outcome[row, column_index]
+    is_first_chosen = cell_outcomes != SECOND
+    first, second = sides[column_index].T
+    times, row_respondents = np.ones(len(frame)), None
     if columns.count is not None:
         times = read_counts(frame, columns.count, weights or simplify_name(columns.count) in WEIGHTS)
     if columns.count is None or columns.respondent is not None:
-        who = _who(frame, columns)
-    tied = np.where(given == TIE, times[row], 0.0)
-    cells = np.where(won, first, second), np.where(won, second, first), times[row] - tied, tied
-    who = None if who is None else who.of_rows(row)
+        row_respondents = _read_row_respondents(frame, columns)
+    tied = np.where(cell_outcomes == TIE, times[row], 0.0)
+    cells = np.where(is_first_chosen, first, second), np.where(is_first_chosen, second, first), times[row] - tied, tied
+    row_respondents = None if row_respondents is None else row_respondents.of_rows(row)
     note_omission(np.isnan(outcome).all(axis=1).sum())
-    return TrialOutcomes(names, *cells, who, None, _words(columns, coded))
+    return TrialOutcomes(names, *cells, row_respondents, None, _describe_wide_columns(columns, coded))
 
 
-def _who(frame: "pd.DataFrame", columns: WideColumns) -> RowRespondents:
-    """The respondents: those of their column, or the rows."""
-    if (who := read_respondents(frame, columns.respondent, columns.used)) is not None:
-        return who
-    number, names = np.arange(len(frame)), tuple(map(as_label, range(1, len(frame) + 1)))
-    return RowRespondents(names, number, build_people_table(frame, columns.used, number, names))
+def _read_row_respondents(frame: "pd.DataFrame", columns: WideColumns) -> RowRespondents:
+    """Read the respondents from their column, or treat each row as one."""
+    if (row_respondents := read_respondents(frame, columns.respondent, columns.used)) is not None:
+        return row_respondents
+    row_indices, names = np.arange(len(frame)), tuple(map(as_label, range(1, len(frame) + 1)))
+    return RowRespondents(names, row_indices, build_people_table(frame, columns.used, row_indices, names))
 
 
-def _names(own: list[str], columns: WideColumns, labels: Any) -> tuple[str, ...]:
-    """The labels of the options, which those given replace where columns have numbers alone."""
+def _match_given_labels(column_labels: list[str], columns: WideColumns, labels: Any) -> tuple[str, ...]:
+    """Return the labels of the options; given labels replace numbers in columns."""
     if labels is None:
-        return tuple(own)
+        return tuple(column_labels)
     names = checked_labels(labels)
-    if len(names) != len(own):
+    if len(names) != len(column_labels):
         raise DataError(
-            f"`labels` must name the {len(own)} options of the columns; got"
+            f"`labels` must name the {len(column_labels)} options of the columns; got"
             f" {plural(len(names), 'label')}."
         )
-    if set(names) == set(own):
-        return tuple(own)
-    ordered = sorted(own, key=lambda text: (len(text), text))
-    return tuple(names[ordered.index(label)] for label in own)
+    if set(names) == set(column_labels):
+        return tuple(column_labels)
+    ordered = sorted(column_labels, key=lambda text: (len(text), text))
+    return tuple(names[ordered.index(label)] for label in column_labels)
 
 
-def _outcomes(
+def _decode_outcomes(
     frame: "pd.DataFrame", pairs: dict[str, Pair], coding: Mapping[Any, str] | None
 ) -> tuple[np.ndarray, str]:
-    """Of each row and column FIRST, SECOND, TIE or NaN; and in which code."""
+    """Decode each cell as FIRST, SECOND, TIE or NaN, and describe the code."""
     import pandas as pd
 
     cells = [pd.factorize(frame[name]) for name in pairs]
     texts = [[as_label(value) for value in values] for _, values in cells]
-    coding, missing = without_missing(coding)
-    known_words = {*meanings(coding or {}), *(label for pair in pairs.values() for label in pair)}
+    coding, missing = split_missing(coding)
+    known_words = {*map_coding(coding or {}), *(label for pair in pairs.values() for label in pair)}
     unknown = find_no_answers((text for each in texts for text in each), known_words) | missing
     texts_found = {text for each in texts for text in each if text} - unknown
-    by_text, how = _code(texts_found, pairs, coding)
-    outcome, left_out = np.full((len(frame), len(pairs)), np.nan), 0
-    for k, ((name, pair), (codes, _), own) in enumerate(
+    shared_code, description = _recognise_code(texts_found, pairs, coding)
+    outcome, n_dropped = np.full((len(frame), len(pairs)), np.nan), 0
+    for k, ((name, pair), (codes, _), column_texts) in enumerate(
         zip(pairs.items(), cells, texts, strict=True)
     ):
         labels = {pair[0]: FIRST, pair[1]: SECOND}
-        meaning = labels if by_text is None else by_text
+        meaning = labels if shared_code is None else shared_code
         if coding is not None and not any(map(is_number, pair)):
             meaning = labels | meaning
-        left_out += int(np.array([*(text in unknown for text in own), False])[codes].sum())
-        own = ["" if text in unknown else text for text in own]
-        known = {
-            text: meaning.get(text, TIE if simplify_name(text) in TIE_WORDS else np.nan) for text in own
+        n_dropped += int(np.array([*(text in unknown for text in column_texts), False])[codes].sum())
+        column_texts = ["" if text in unknown else text for text in column_texts]
+        values_by_text = {
+            text: meaning.get(text, TIE if simplify_name(text) in TIE_WORDS else np.nan) for text in column_texts
         }
-        for text, value in known.items():
+        for text, value in values_by_text.items():
             if text and np.isnan(value):
-                row = frame.index[int((codes == own.index(text)).argmax())]
+                row = frame.index[int((codes == column_texts.index(text)).argmax())]
                 raise DataError(
                     f"Column {name!r} contains {text!r} in row {row}, which is neither {pair[0]!r}"
                     f" nor {pair[1]!r}, nor a code such as 1 and 2, nor a word for a tie; correct"
@@ -332,19 +338,22 @@ def _outcomes(
                     Argument("coding"),
                     " (as missing if it is not an answer).",
                 )
-        outcome[:, k] = np.array([*(known[text] for text in own), np.nan])[codes]
-    said = (
-        f"; {plural(left_out, 'answer')} ({shorten(sorted(unknown))}) dropped" if left_out else ""
+        outcome[:, k] = np.array([*(values_by_text[text] for text in column_texts), np.nan])[codes]
+    note = (
+        f"; {plural(n_dropped, 'answer')} ({shorten(sorted(unknown))}) dropped" if n_dropped else ""
     )
-    return outcome, how + said
+    return outcome, description + note
 
 
-def _code(
+def _recognise_code(
     texts_found: set[str], pairs: dict[str, Pair], coding: Mapping[Any, str] | None
 ) -> tuple[dict[str, float] | None, str]:
-    """What the texts mean in every column, None if they are labels; and the same in words."""
+    """Recognise the code shared by all columns, and describe it.
+
+    Return None for the code if cells contain labels.
+    """
     if coding is not None:
-        return meanings(coding), "coded values"
+        return map_coding(coding), "coded values"
     labels = {label for pair in pairs.values() for label in pair}
     answers = {text for text in texts_found if simplify_name(text) not in _NO_LABELS or text in labels}
     if answers and answers <= labels and not answers <= {"1", "2"}:
@@ -376,13 +385,14 @@ def _code(
     return None, "the chosen label"
 
 
-def _words(columns: WideColumns, coded: str) -> str:
+def _describe_wide_columns(columns: WideColumns, coded: str) -> str:
+    """Describe the pair columns, and how their cells were decoded."""
     pairs = columns.pairs
     names = list(pairs)
-    how = f"{plural(len(names), 'column')} of pairs ({shorten(names, 3)}) with {coded}"
+    description = f"{plural(len(names), 'column')} of pairs ({shorten(names, 3)}) with {coded}"
     if columns.order == "numbered":
-        shown = ", ".join(
+        examples = ", ".join(
             f"{name!r} for {' and '.join(pair)}" for name, pair in list(pairs.items())[:3]
         )
-        how += f", in the order of R's prefmod ({shown})"
-    return how + describe_columns(columns.count, columns.respondent)
+        description += f", in the order of R's prefmod ({examples})"
+    return description + describe_columns(columns.count, columns.respondent)

@@ -20,13 +20,13 @@ from thali._data.pairs.columns import (
     is_uncounted,
 )
 from thali._data.pairs.covariates import list_covariate_columns
-from thali._data.pairs.trials import described_sides, near_trials, trial_columns
+from thali._data.pairs.trials import has_side_attributes, describe_missing, find_trial_columns
 from thali._data.pairs.wide import (
     WideColumns,
-    called_like_pairs,
-    numbered_answers,
-    outcomes_of_wide,
-    wide_columns,
+    list_pair_names,
+    find_numbered_answers,
+    read_wide_outcomes,
+    find_wide_columns,
 )
 from thali._data.roles import (
     AWAY,
@@ -412,7 +412,7 @@ def _match_sides(
         _read_trials, table, named_columns, is_game, coding, weights, covariates, date
     )
     try:
-        side_columns = trial_columns(table.frame, named_columns, is_game)
+        side_columns = find_trial_columns(table.frame, named_columns, is_game)
     except DataError:
         if not is_named or not table.named:
             return None
@@ -421,7 +421,7 @@ def _match_sides(
         return None
     sides = side_columns.first, side_columns.second
     description = f"{sides[0]!r} against {sides[1]!r}, won by {side_columns.verdict[-1]!r}"
-    is_sure = is_named or not described_sides(table.frame, side_columns)
+    is_sure = is_named or not has_side_attributes(table.frame, side_columns)
     counts = () if side_columns.count is None else (side_columns.count,)
     extra_columns = list_covariate_columns(covariates, table.names, sides)
     extra_columns += [date] if date in table.names else []
@@ -467,7 +467,7 @@ TRIALS, GAMES = "one trial per row", "one game per row"
 
 def _find_sides_lack(table: RawTable, is_game: bool) -> Lack | None:
     """Return the missing outcome, option or column name of trials or games."""
-    near_match = near_trials(table.frame, is_game)
+    near_match = describe_missing(table.frame, is_game)
     if near_match is None:
         return None
     arguments = RESULTS if is_game else ROLES
@@ -551,7 +551,7 @@ def match_wide(
     named_columns = {"respondent": respondent, "count": count}
     for name in filter(None, named_columns.values()):
         get_column(table.frame, name)
-    wide_table = wide_columns(table.frame, named_columns, coding)
+    wide_table = find_wide_columns(table.frame, named_columns, coding)
     if wide_table is None:
         return None
     description = f"one column per pair, {shorten(list(wide_table.pairs), 3)}"
@@ -569,7 +569,7 @@ def _read_wide(
 ) -> tuple[PairedComparisons, str]:
     """Read comparisons from a wide table."""
     data, description = PairedComparisons._of_outcomes(
-        outcomes_of_wide(table.frame, wide_table, coding, None, weights)
+        read_wide_outcomes(table.frame, wide_table, coding, None, weights)
     )
     row = "one respondent per row" if data.respondents else "one pattern of answers per row"
     return data, f"{row}, {description}: {data}"
@@ -577,12 +577,12 @@ def _read_wide(
 
 def find_wide_lack(table: RawTable) -> Lack | None:
     """Return the missing answers or pairs of a wide table."""
-    if pair_names := called_like_pairs(table.names):
+    if pair_names := list_pair_names(table.names):
         return Lack(
             f"answers (1 and 2; 1, -1 and 0; or the chosen label) in {shorten(pair_names, 3)}",
             near=3,
         )
-    if numbered_columns := numbered_answers(table.frame):
+    if numbered_columns := find_numbered_answers(table.frame):
         first_name, last_name = numbered_columns[0], numbered_columns[-1]
         problem = (
             f"some pairs: the number of columns from {first_name!r} to {last_name!r} is not 3, 6,"
