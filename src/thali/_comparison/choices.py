@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._data.choices.parts import of_choices
+from thali._data.choices.parts import select_choices
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.experiment import held_tasks
 from thali._data.questions import Questions
@@ -299,7 +299,7 @@ class ScoredOccasions:
             self.respondent_index.astype(np.int64) * width + self.answer, return_counts=True
         )
         respondents, answer = np.divmod(keys, width)
-        return of_choices(
+        return select_choices(
             self.data, respondents, *self.data.places_of(answer), times=times.astype(float)
         )
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._data.choices.best_worst import are_ranks
+from thali._data.choices.best_worst import are_rank_rows
 from thali._data.experiments.scheme import HELD_OUT
 from thali._data.roles import CHOSEN, RESPONDENT_OF_TASKS, SIDES, TIE_WORDS, simplify_name
 from thali._data.roles import TASK as TASK_OF_TABLES
@@ -272,7 +272,7 @@ def _check_settings(survey: Survey, study: StudyDescription) -> None:
         raise DataError(
             f"The attribute {reserved_names[0]!r} has the name of a column of answers; rename it."
         )
-    if survey.kind == BEST and are_ranks(
+    if survey.kind == BEST and are_rank_rows(
         [survey.options[k] for k in task.shown] for tasks in survey.versions for task in tasks
     ):
         raise DataError(

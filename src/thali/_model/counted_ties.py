@@ -3,7 +3,7 @@
 from typing import Any
 
 from thali._arguments import is_list, one_of
-from thali._data.choices.choices import ties_in_rankings
+from thali._data.choices.choices import build_ties_error
 from thali._data.judged import Judged
 from thali._data.kinds import CHOICES
 
@@ -20,7 +20,7 @@ def counted(data: Judged, ties: Any, allowed: tuple[str, ...]) -> Any:
     """The data as a model with that argument `ties` takes them."""
     ties = one_of("ties", ties, (None, *allowed))
     if data.n_ties and data.kind == CHOICES:
-        raise ties_in_rankings(data)
+        raise build_ties_error(data)
     return data.without_ties(ties) if ties in CONVERSIONS and data.n_ties else data
 
 

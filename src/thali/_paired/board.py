@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._data.checks import convert_whole_counts
 from thali._data.choices import Choices
-from thali._data.choices.choices import places_of_rows
+from thali._data.choices.choices import list_row_members
 from thali._described import Description
 from thali._inference.files import atomic_write
 from thali._posterior.convergence import ConvergenceCheck
@@ -427,7 +427,7 @@ class Leaderboard(Printed):
         data, n = self.data, self.data.n_options
         found = np.zeros((n, n))
         if isinstance(data, Choices):
-            row, place = places_of_rows(data)
+            row, place = list_row_members(data)
             offered = np.zeros((len(data.times), n))
             offered[row, data.members[place]] = 1.0
             found = (offered.T * data.times) @ offered * (1.0 - np.eye(n))

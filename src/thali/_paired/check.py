@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.choices.parts import without_tied_sets
+from thali._data.choices.parts import drop_tied_sets
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import CovariateCells
 from thali._data.pairs.parts import build_questions
@@ -93,7 +93,7 @@ def _of_comparisons(density: "Density", points: np.ndarray) -> AnswerProbabiliti
 
 def _sets(data: Any, density: Any, points: np.ndarray) -> tuple[Questions, list[AlikeRespondents]]:
     """Return a question for each set, and the probabilities of its answers by each judge."""
-    data = without_tied_sets(data)
+    data = drop_tied_sets(data)
     asked, logs = data.questions(), points[density.worths]
     if not density.n_judges:
         return asked, [AlikeRespondents.answering(_of_sets(density, data, logs), asked.times)]

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.checks import convert_whole_counts
 from thali._data.choices import Choices
-from thali._data.choices.choices import places_of_rows
+from thali._data.choices.choices import list_row_members
 from thali._digits import probability
 from thali._inference.numerics.ranks import sort_descending
 from thali._labels import listed, plural
@@ -178,7 +178,7 @@ def _record(data: Judgements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     one of these."""
     n = data.n_options
     if isinstance(data, Choices):
-        row, place = places_of_rows(data)
+        row, place = list_row_members(data)
         chosen = np.bincount(data.members[place], data.times[row] * data.are_chosen(row, place), n)
         others = np.bincount(data.members[place], data.times[row], n) - chosen
         worst = (

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._data.choices.choices import places_of_rows
-from thali._data.choices.parts import without_tied_sets
+from thali._data.choices.choices import list_row_members
+from thali._data.choices.parts import drop_tied_sets
 from thali._data.connectivity import check_finite
 from thali._labels import shorten
 from thali._model.best_worst import LARGEST, RANKING, REVERSED
@@ -124,7 +124,7 @@ def check_estimable(data: Any, density: Density) -> None:
 def beaten(data: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return who was chosen over whom, each two once or more often."""
     if isinstance(data, Choices):
-        row, place = places_of_rows(data)
+        row, place = list_row_members(data)
         others, below = data.members[place], ~data.are_chosen(row, place)
         tied, above = data.n_tied[data.set_of[place]], []
         for k in range(tied.max()):  # each of those that tie is above all others
@@ -152,4 +152,4 @@ def single_choices(data: Any) -> Any:
     DataError
         If there are no others.
     """
-    return without_tied_sets(data) if isinstance(data, Choices) else data
+    return drop_tied_sets(data) if isinstance(data, Choices) else data

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._data.choices.parts import of_choices
+from thali._data.choices.parts import select_choices
 from thali._data.kinds import ONE
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
@@ -79,7 +79,7 @@ class SetResults(DataAnswers):
         """Return what a posterior holds of the same questions with these counts, without those that
         nobody answered."""
         data, given = self.data(), np.flatnonzero(counts)
-        answered = of_choices(
+        answered = select_choices(
             data, np.full(given.size, -1), *data.places_of(given), times=counts[given]
         )
         return part_of_data(

@@ -23,19 +23,21 @@ from ..pairs import PairedComparisons
 from ..people import list_people_facts
 from ..questions import GivenAnswers, Questions
 from . import parts, tables
-from .long import RawOccasions, long_occasions
-from .parts import places_of_rows
+from .long import RawOccasions, read_long_occasions
+from .parts import list_row_members
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-# Rows of choices, among them those that say what was best and what was worst ----------------------
+# Rows of choices and of best-worst choices --------------------------------------------------------
 
 
-def rankings_of_answers(data: "Choices") -> RawOccasions:
-    """The choices of which best and worst of two or three options consist: that of the best, and
-    that of the rest."""
+def convert_to_rankings(data: "Choices") -> RawOccasions:
+    """Convert best-worst choices from two or three options to ranked choices.
+
+    The choices are the best of all, and the best of the rest.
+    """
     if data.worst is None:
         raise DataError(
             "These are choices of a single option, not best-worst choices; use them unchanged,"
@@ -46,17 +48,17 @@ def rankings_of_answers(data: "Choices") -> RawOccasions:
             f"Best and worst of {largest} options do not determine a ranking; convert only sets of"
             " two or three options."
         )
-    which = data.set_of[data.choice]
-    row, place = places_of_rows(data)
-    rest = (data.sizes[which] == 3)[row] & (place != data.choice[row])
-    places = np.concatenate([place, place[rest]])
-    rows = np.concatenate([row, row[rest]])
-    occasion = np.concatenate([row, len(which) + np.unique(row[rest], return_inverse=True)[1]])
-    best = np.concatenate([place == data.choice[row], (place != data.worst[row])[rest]])
+    set_index = data.set_of[data.choice]
+    row, member_index = list_row_members(data)
+    is_rest = (data.sizes[set_index] == 3)[row] & (member_index != data.choice[row])
+    member_indices = np.concatenate([member_index, member_index[is_rest]])
+    rows = np.concatenate([row, row[is_rest]])
+    occasion = np.concatenate([row, len(set_index) + np.unique(row[is_rest], return_inverse=True)[1]])
+    best = np.concatenate([member_index == data.choice[row], (member_index != data.worst[row])[is_rest]])
     return RawOccasions(
         data.labels,
         occasion,
-        data.members[places],
+        data.members[member_indices],
         best,
         np.ones(len(rows), bool),
         data.respondents,
@@ -67,17 +69,17 @@ def rankings_of_answers(data: "Choices") -> RawOccasions:
     )
 
 
-def long_table(data: "Choices") -> "pd.DataFrame":
-    """A row for each member of the set of each row of the data."""
+def build_long_table(data: "Choices") -> "pd.DataFrame":
+    """Build a table with one row for each member of each row's set."""
     import pandas as pd
 
-    row, place = places_of_rows(data)
-    chosen = data.are_chosen(row, place).astype(np.int64)
+    row, member_index = list_row_members(data)
+    chosen = data.are_chosen(row, member_index).astype(np.int64)
     table = {
         "choice_id": row + 1,
-        "alternative": pd.Categorical.from_codes(data.members[place], pd.Index(data.labels)),
+        "alternative": pd.Categorical.from_codes(data.members[member_index], pd.Index(data.labels)),
         **({"chosen": chosen} if data.worst is None else {"best": chosen}),
-        **({} if data.worst is None else {"worst": (place == data.worst[row]).astype(np.int64)}),
+        **({} if data.worst is None else {"worst": (member_index == data.worst[row]).astype(np.int64)}),
         "count": convert_whole_counts(data.times)[row],
     }
     if data.respondents:
@@ -87,23 +89,24 @@ def long_table(data: "Choices") -> "pd.DataFrame":
     return pd.DataFrame(table)
 
 
-def example_of(data: "Choices") -> str:
-    """The commonest best and worst in words."""
+def describe_best_worst(data: "Choices") -> str:
+    """Describe the most frequent best and worst."""
     assert data.worst is not None
     row = int(data.times.argmax())
     set_ = int(data.set_of[data.choice[row]])
-    best, worst = (data.labels[data.members[place[row]]] for place in (data.choice, data.worst))
+    best = data.labels[data.members[data.choice[row]]]
+    worst = data.labels[data.members[data.worst[row]]]
     same = (data.choice == data.choice[row]) & (data.worst == data.worst[row])
     total = data.counts[data.start[set_] : data.start[set_ + 1]].sum()
     times, total = short_number(data.times[same].sum()), plural(short_number(total), "time")
     return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_])}: {times:,} of {total}"
 
 
-def ties_in_rankings(data: Any) -> DataError:
-    """Return the error where options tie in rankings, and a model has no answer for these."""
-    are = "is a tie" if data.n_ties == 1 else "are ties"
+def build_ties_error(data: Any) -> DataError:
+    """Build the error for tied rankings in a model without ties."""
+    verb = "is a tie" if data.n_ties == 1 else "are ties"
     return DataError(
-        f"{data.n_ties:,} of {data.answers_in_words} {are} in rankings, which are not supported"
+        f"{data.n_ties:,} of {data.answers_in_words} {verb} in rankings, which are not supported"
         " here; use ",
         InPython("th.BradleyTerryLuce or th.leaderboard", "--model BTL, or thali leaderboard"),
         ".",
@@ -111,7 +114,7 @@ def ties_in_rankings(data: Any) -> DataError:
 
 
 class Choices(Judged):
-    """Which option was chosen out of which set, of any size from two.
+    """Which option was chosen out of each set of two or more options.
 
     Occasions with the same respondent, set and choice are counted, not kept one by one. Nothing can
     be changed after construction.
@@ -237,23 +240,23 @@ class Choices(Judged):
             "available": available,
         }
         names |= {"respondent": respondent, "count": count}
-        self._freeze(*tables.fields_of_occasions(long_occasions(frame, names, labels, weights)))
+        self._freeze(*tables.build_fields(read_long_occasions(frame, names, labels, weights)))
 
     from_frame: Final = classmethod(tables.from_frame)
     from_wide: Final = classmethod(tables.from_wide)
     from_rankings: Final = classmethod(tables.from_rankings)
     from_best_worst: Final = classmethod(tables.from_best_worst)
-    _of_rankings = classmethod(tables.of_rankings)
-    by_respondent: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = parts.by_respondent
-    by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = parts.by_group
-    with_more: ClassVar[Callable[["Choices", "Choices"], "Choices"]] = parts.with_more
+    _of_rankings = classmethod(tables.read_rankings)
+    by_respondent: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = parts.split_by_respondent
+    by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = parts.split_by_group
+    with_more: ClassVar[Callable[["Choices", "Choices"], "Choices"]] = parts.merge_choices
     together: ClassVar[Callable[["Choices", Sequence["Choices"], tuple[str, ...]], "Choices"]] = (
-        parts.together
+        parts.merge_parts
     )
 
     @classmethod
     def from_comparisons(cls, data: PairedComparisons) -> "Choices":
-        """Paired comparisons as choices from sets of two.
+        """Convert paired comparisons to choices from sets of two.
 
         Parameters
         ----------
@@ -276,20 +279,20 @@ class Choices(Judged):
         data.refuse_ties()
         members = np.column_stack([data.first, data.second]).ravel()
         start = 2 * np.arange(data.n_pairs + 1)
-        each = data if data.answers is None else data.answers
-        counts = np.column_stack([each.wins, each.losses])
+        counted = data if data.answers is None else data.answers
+        counts = np.column_stack([counted.wins, counted.losses])
         row, side = np.nonzero(counts)
-        who, pair = np.full(row.size, -1), row
+        respondent, pair = np.full(row.size, -1), row
         if data.answers is not None:
-            who, pair = (
+            respondent, pair = (
                 array[row].astype(np.int64)
                 for array in (data.answers.respondent, data.answers.pair)
             )
-        rows = who, 2 * pair + side, counts[row, side]
-        return cls._from_fields(data.labels, data.respondents, start, members, *rows, None, each.people)
+        rows = respondent, 2 * pair + side, counts[row, side]
+        return cls._from_fields(data.labels, data.respondents, start, members, *rows, None, counted.people)
 
     def to_comparisons(self) -> PairedComparisons:
-        """Choices out of sets of two as paired comparisons.
+        """Convert choices from sets of two to paired comparisons.
 
         Returns
         -------
@@ -307,29 +310,29 @@ class Choices(Judged):
         True
         """
         if not self.is_paired:
-            wide = self.sets[int(self.sizes.argmax())]
+            largest_set = self.sets[int(self.sizes.argmax())]
             raise DataError(
                 "This requires choices between two options, but one choice was among"
-                f" {shorten(wide)}; remove such choices."
+                f" {shorten(largest_set)}; remove such choices."
             )
         first, second = self.members.reshape(-1, 2).T
         wins, losses = self.counts.reshape(-1, 2).T
         arrays = (first.copy(), second.copy(), wins.copy(), losses.copy())
         answers = None
         if self.respondents and (self.respondent >= 0).all():
-            who = RowRespondents(self.respondents, self.respondent, self.people)
+            row_respondents = RowRespondents(self.respondents, self.respondent, self.people)
             pair, is_first = self.choice // 2, self.choice % 2 == 0
-            answers = Answers.of_rows(who, pair, is_first, self.times, 0.0 * self.times)
+            answers = Answers.of_rows(row_respondents, pair, is_first, self.times, 0.0 * self.times)
         return PairedComparisons._from_fields(
             self.labels, *arrays, np.zeros(len(first)), None, answers, None
         )
 
     def to_frame(self) -> "pd.DataFrame":
-        """A long table with columns choice_id, alternative, chosen, count, and respondent if they
-        are known.
+        """Return a long table: choice_id, alternative, chosen, count, and respondent if known.
 
-        `Choices(frame)` reads it back. Of best-worst choices the columns are best and worst in
-        place of chosen, and `Choices.from_best_worst(frame, labels=data.labels)` reads it back.
+        `Choices(frame)` reads the table back. Best-worst choices have the columns best and worst
+        instead of chosen, and `Choices.from_best_worst(frame, labels=data.labels)` reads the table
+        back.
 
         Returns
         -------
@@ -346,29 +349,26 @@ class Choices(Judged):
         0          1         tea       1      3
         1          1        milk       0      3
         """
-        return long_table(self)
+        return build_long_table(self)
 
     def with_answers(self, counts: np.ndarray) -> "Choices":
-        """Return the same questions with other counts of their answers, given by nobody in
-        particular."""
-        given = np.flatnonzero(counts)
-        choice, worst = self.places_of(given)
-        nobody = np.full(given.size, -1)
+        """Return the same questions with other counts, of unknown respondents."""
+        answer = np.flatnonzero(counts)
+        choice, worst = self.places_of(answer)
+        no_respondent = np.full(answer.size, -1)
         return self._from_fields(
-            self.labels, (), self.start, self.members, nobody, choice, counts[given], worst, None
+            self.labels, (), self.start, self.members, no_respondent, choice, counts[answer], worst, None
         )
 
     def places_of(self, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the places of `members` that some possible answers name, and of best-worst choices
-        the worst."""
+        """Return the indices in `members` of possible answers, and of the worst if asked."""
         if self.worst is None:
             return answers, None
         possible = list_possible_answers(self.start)
         return possible.best[answers], possible.worst[answers]
 
     def as_rankings(self) -> "Choices":
-        """Best-worst choices out of two or three options as rankings: the best of all, then the
-        other one of the rest.
+        """Convert best-worst choices from two or three options to rankings.
 
         Returns
         -------
@@ -392,9 +392,9 @@ class Choices(Judged):
         >>> Choices.from_best_worst(pd.DataFrame(rows)).as_rankings().sets
         [('tea', 'water'), ('tea', 'milk', 'water')]
         """
-        rows = rankings_of_answers(self)
+        rows = convert_to_rankings(self)
         return self._from_fields(
-            rows.labels, rows.respondents, *tables.aggregated(rows)[:-1], rows.people
+            rows.labels, rows.respondents, *tables.aggregate_occasions(rows)[:-1], rows.people
         )
 
     def _freeze(self, *fields: Any) -> "Choices":
@@ -407,8 +407,8 @@ class Choices(Judged):
         return self
 
     def __str__(self) -> str:
-        least, most = int(self.sizes.min()), int(self.sizes.max())
-        sizes = f"{least}" if least == most else f"{least} to {most}"
+        smallest, largest = int(self.sizes.min()), int(self.sizes.max())
+        sizes = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
         parts = [
             plural(self.n_options, "option"),
             f"{plural(self.n_sets, 'set')} of {sizes} options",
@@ -458,15 +458,13 @@ class Choices(Judged):
     def n_ties(self) -> int | float:
         return short_number(self.times[self.n_tied[self.set_of[self.choice]] > 1].sum())
 
-    def are_chosen(self, row: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Return whether places of `members` were chosen in rows of their sets, alone or together
-        with others."""
-        after = place - self.choice[row]
-        return (after >= 0) & (after < self.n_tied[self.set_of[place]])
+    def are_chosen(self, row: np.ndarray, member_index: np.ndarray) -> np.ndarray:
+        """Return whether members were chosen in rows of their sets, alone or tied."""
+        offset = member_index - self.choice[row]
+        return (offset >= 0) & (offset < self.n_tied[self.set_of[member_index]])
 
     def without_ties(self, how: str, /) -> "Choices":
-        """Return the choices; a DataError if options tie in rankings, where every order of these is
-        possible."""
+        """Return the choices; a DataError if options tie in rankings."""
         if self.n_ties:
             raise DataError(
                 f"Ties in rankings leave the order of options open, and cannot count as {how!r};"
@@ -483,18 +481,17 @@ class Choices(Judged):
 
     @property
     def answers(self) -> np.ndarray:
-        """Number of possible answers for each set: its members, or of best-worst choices its
-        ordered pairs."""
+        """Number of possible answers for each set: its members, or its ordered pairs."""
         return self.sizes if self.worst is None else self.sizes * (self.sizes - 1)
 
     @property
     def set_of(self) -> np.ndarray:
-        """The set to which each place of `members` belongs."""
+        """Set of each index in `members`, shape (places,)."""
         return np.repeat(np.arange(self.n_sets), self.sizes)
 
     @property
     def sets(self) -> list[tuple[str, ...]]:
-        """The labels of the members of each distinct set."""
+        """Labels of the members of each distinct set."""
         names, start = np.array(self.labels, object)[self.members].tolist(), self.start.tolist()
         return [tuple(names[first:end]) for first, end in pairwise(start)]
 
@@ -509,14 +506,13 @@ class Choices(Judged):
         return self._list_absent_labels(self.members)
 
     def questions(self, ties: bool | None = None) -> Questions:
-        """Return a question for each set, answered by each of its members, or by each ordered pair
-        of them.
+        """Return one question per set, with its members or ordered pairs as answers.
 
-        Sets with ties are left out, as the answers to them are too many; with `ties` each is a
-        question with the one answer that was given.
+        Sets with ties are dropped, because their possible answers are too many. If `ties` is true,
+        each is a question with the given answer as its only answer.
         """
         if self.n_ties and not ties:
-            return parts.without_tied_sets(self).questions()
+            return parts.drop_tied_sets(self).questions()
         start, answer = self.start, self.choice
         if self.worst is not None:
             start, answer = find_first_answers(start), number_given_answers(self)
@@ -525,6 +521,7 @@ class Choices(Judged):
             answer = answer + (start - self.start)[self.set_of[answer]]
 
         def given() -> GivenAnswers | None:
+            """Return the answers by respondent."""
             if not self.respondents or (self.respondent < 0).any():
                 return None
             rows = np.argsort(self.respondent.astype(np.int64) * start[-1] + answer, kind="stable")
@@ -533,12 +530,11 @@ class Choices(Judged):
                 self.respondents, self.respondent[rows], answer[rows], self.times[rows]
             )
 
-        rows = partial(parts.rows_of_members if self.worst is None else parts.rows_of_options, self)
+        rows = partial(parts.build_member_rows if self.worst is None else parts.build_option_rows, self)
         return Questions(start, np.bincount(answer, self.times, start[-1]), given, rows)
 
     def example(self) -> str:
-        """The choices out of one set in words: of that out of which there were most, or the first
-        best and worst.
+        """Describe the choices from the most frequent set, or the most frequent best and worst.
 
         Examples
         --------
@@ -548,20 +544,19 @@ class Choices(Judged):
         "'tea' chosen from 'tea' and 'milk' 3 of 4 times"
         """
         if self.worst is not None:
-            return example_of(self)
+            return describe_best_worst(self)
         total = np.add.reduceat(self.counts, self.start[:-1])
-        v = int(total.argmax())
-        counts, members = (
-            array[self.start[v] : self.start[v + 1]] for array in (self.counts, self.members)
-        )
-        k = int(counts.argmax())
-        name = " = ".join(repr(self.labels[i]) for i in members[k : k + self.n_tied[v]])
+        set_index = int(total.argmax())
+        places = slice(self.start[set_index], self.start[set_index + 1])
+        counts, members = self.counts[places], self.members[places]
+        chosen_index = int(counts.argmax())
+        name = " = ".join(repr(self.labels[i]) for i in members[chosen_index : chosen_index + self.n_tied[set_index]])
         names = shorten([self.labels[i] for i in members])
-        times = plural(short_number(total[v]), "time")
-        return f"{name} chosen from {names} {short_number(counts[k]):,} of {times}"
+        times = plural(short_number(total[set_index]), "time")
+        return f"{name} chosen from {names} {short_number(counts[chosen_index]):,} of {times}"
 
     def components(self) -> list[list[str]]:
-        """Labels of the options that sets connect, the largest group first; one group = connected.
+        """List the groups of options that sets connect, the largest first.
 
         Examples
         --------
@@ -574,8 +569,10 @@ class Choices(Judged):
         return list_components(self.labels, first, self.members)
 
     def warn_if_unusual(self) -> None:
-        """Warn, with a `DataWarning`, of options that no set connects, and of a single set; models
-        call this at fit."""
+        """Warn, with a `DataWarning`, of unconnected options, and of a single set.
+
+        Models call this at fit.
+        """
         if message := describe_disconnected(self.components(), self.never_judged):
             warn(DataWarning(message))
         if self.n_sets == 1 and self.sizes[0] > 2:

@@ -1,5 +1,4 @@
-"""Choices from long and wide tables: columns by their many names, and the checks of each
-occasion."""
+"""Choices from long and wide tables."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ LONG_ROLES = ("choice_id", "alternative", "chosen", "available", "respondent", "
 
 @dataclass
 class RawOccasions:
-    """The rows of a long table in numbers, before any check of an occasion as a whole."""
+    """Rows of a long table as integers, before occasions are checked."""
 
     labels: tuple[str, ...]
     occasion: np.ndarray  # (rows,) int64
@@ -40,71 +39,74 @@ class RawOccasions:
     chosen: np.ndarray  # (rows,) bool
     available: np.ndarray  # (rows,) bool
     respondents: tuple[str, ...]
-    respondent: np.ndarray  # (rows,) int64 positions in respondents; -1 if they are not known
-    count: np.ndarray  # (rows,) how many such occasions there were
-    name: Callable[[int], str]  # of an occasion, for errors
-    people: "pd.DataFrame | None" = None  # a row a respondent
-    worst: np.ndarray | None = None  # (rows,) bool: what was worst, where that was asked, too
+    respondent: np.ndarray  # (rows,) int64 positions in respondents; -1 if unknown
+    count: np.ndarray  # (rows,) number of such occasions
+    name: Callable[[int], str]  # describes an occasion in errors
+    people: "pd.DataFrame | None" = None  # one row per respondent
+    worst: np.ndarray | None = None  # (rows,) bool: the worst option, for best-worst choices
     has_ties: bool = False  # whether several may be chosen together
 
 
-def long_occasions(
+def read_long_occasions(
     frame: "pd.DataFrame", names: dict[str, str | None], labels: Iterable[Any] | None, weights: bool
 ) -> RawOccasions:
-    """The rows of a long table; `names` gives the columns, None where they are to be found by their
-    usual names."""
+    """Read the rows of a long table.
+
+    `names` gives the columns; None for columns to find by their usual names.
+    """
     frame = convert_frame(frame)
     if not len(frame):
         raise DataError("The table has no rows, so it contains no choices.")
-    found = roles(frame, names)
-    frame = _answered(frame, found, True)
-    alternative, known = encode_column(frame, _sure(found["alternative"], "alternative"), labels)
-    whole, task_names = encode_column(frame, _sure(found["choice_id"], "choice_id"))
-    who = read_any_respondents(frame, found["respondent"], found.values())
+    column_by_role = find_columns(frame, names)
+    frame = _select_answered(frame, column_by_role, True)
+    alternative, option_labels = encode_column(frame, _require_column(column_by_role["alternative"], "alternative"), labels)
+    task_codes, task_names = encode_column(frame, _require_column(column_by_role["choice_id"], "choice_id"))
+    row_respondents = read_any_respondents(frame, column_by_role["respondent"], column_by_role.values())
     # the same number may name occasions of several respondents
-    key = (who.number + 1) * len(task_names) + whole
+    key = (row_respondents.number + 1) * len(task_names) + task_codes
     keys, occasion = np.unique(key, return_inverse=True)
-    several = found["respondent"] not in (None, found["choice_id"])
+    is_task_per_respondent = column_by_role["respondent"] not in (None, column_by_role["choice_id"])
 
     def name(number: int) -> str:
+        """Describe an occasion."""
         person, task = divmod(int(keys[number]), len(task_names))
-        of = f" of respondent {who.names[person - 1]!r}" if several else ""
-        return f"choice set {task_names[task]!r}{of}"
+        owner = f" of respondent {row_respondents.names[person - 1]!r}" if is_task_per_respondent else ""
+        return f"choice set {task_names[task]!r}{owner}"
 
     return RawOccasions(
-        known,
+        option_labels,
         occasion,
         alternative,
-        _chosen(frame, found["chosen"], alternative, known),
+        _read_chosen(frame, column_by_role["chosen"], alternative, option_labels),
         np.ones(len(frame), bool)
-        if found["available"] is None
-        else read_flags(frame, found["available"]),
-        who.names,
-        who.number,
-        count_occasions(frame, found["count"], weights, occasion, name),
+        if column_by_role["available"] is None
+        else read_flags(frame, column_by_role["available"]),
+        row_respondents.names,
+        row_respondents.number,
+        read_occasion_counts(frame, column_by_role["count"], weights, occasion, name),
         name,
-        who.people,
+        row_respondents.people,
     )
 
 
-def _answered(frame: "pd.DataFrame", found: Mapping[str, Any], is_noted: bool) -> "pd.DataFrame":
+def _select_answered(frame: "pd.DataFrame", column_by_role: Mapping[str, Any], is_reported: bool) -> "pd.DataFrame":
     """Return the rows of occasions with an answer."""
-    keys = found["choice_id"], found["respondent"]
+    keys = column_by_role["choice_id"], column_by_role["respondent"]
     return select_answered_rows(
-        frame, [found["chosen"]], [found["alternative"]], task_columns=keys, is_reported=is_noted
+        frame, [column_by_role["chosen"]], [column_by_role["alternative"]], task_columns=keys, is_reported=is_reported
     )
 
 
-def wide_occasions(
+def read_wide_occasions(
     frame: "pd.DataFrame",
     chosen: str | None,
     alternatives: Sequence[str] | None,
     available: Mapping[Any, str] | None,
-    others: dict[str, str | None],
+    other_columns: dict[str, str | None],
     labels: Iterable[Any] | None,
     weights: bool,
 ) -> RawOccasions:
-    """The rows of a wide table, one an occasion, as those of a long one."""
+    """Read the rows of a wide table, one per occasion, as rows of a long table."""
     frame = convert_frame(frame)
     if not len(frame):
         raise DataError("The table has no rows, so it contains no choices.")
@@ -122,9 +124,9 @@ def wide_occasions(
             "`available` must map each alternative to a column, {label: column}; got"
             f" {available!r}."
         )
-    wanted: dict[str, str | None] = {"chosen": chosen, **others}
-    found = roles(frame, wanted)
-    winner = _sure(found["chosen"], "chosen")
+    column_names_: dict[str, str | None] = {"chosen": chosen, **other_columns}
+    column_by_role = find_columns(frame, column_names_)
+    winner = _require_column(column_by_role["chosen"], "chosen")
     options = alternatives or ([winner] if available is None else ())
     frame = select_answered_rows(frame, [winner], options, map(as_label, available or ()))
     winners = [as_label(value) for value in frame[winner]]
@@ -137,28 +139,28 @@ def wide_occasions(
     if available is not None:
         texts = {as_label(label): read_flags(frame, name) for label, name in available.items()}
         offered = [[label if there else "" for there in row] for label, row in texts.items()]
-    seen = [text for cells in (winners, *offered) for text in cells if text]
-    known = (
-        checked_labels(labels) if labels is not None else _wide_labels(frame, found["chosen"], seen)
+    all_texts = [text for cells in (winners, *offered) for text in cells if text]
+    option_labels = (
+        checked_labels(labels) if labels is not None else _list_wide_labels(frame, column_by_role["chosen"], all_texts)
     )
     if not offered:
-        offered = [[label] * len(frame) for label in known]
-    place = positions(known)
-    filled = [(r, cell) for cells in offered for r, cell in enumerate(cells) if cell]
-    if not filled:
+        offered = [[label] * len(frame) for label in option_labels]
+    label_indices = positions(option_labels)
+    offers = [(r, cell) for cells in offered for r, cell in enumerate(cells) if cell]
+    if not offers:
         raise DataError(
             "No alternative was offered in any row; check the columns that mark offers."
         )
-    row, text = zip(*filled, strict=True)
+    row, text = zip(*offers, strict=True)
     for r, cell in [*zip(row, text, strict=True), *enumerate(winners)]:
-        if cell not in place:
+        if cell not in label_indices:
             raise DataError(
-                f"{cell!r} in row {frame.index[r]} is not in `labels`.{suggest(cell, known)}"
+                f"{cell!r} in row {frame.index[r]} is not in `labels`.{suggest(cell, option_labels)}"
             )
     occasion = np.array(row, np.int64)
-    used = (*found.values(), *(alternatives or ()), *(available or {}).values())
-    who = read_any_respondents(frame, found["respondent"], used)
-    count = read_counts(frame, found["count"], weights)
+    used = (*column_by_role.values(), *(alternatives or ()), *(available or {}).values())
+    row_respondents = read_any_respondents(frame, column_by_role["respondent"], used)
+    count = read_counts(frame, column_by_role["count"], weights)
     cells = {(r, cell) for r, cell in zip(row, text, strict=True)}
     for r, winner in enumerate(winners):
         if (r, winner) not in cells:
@@ -167,77 +169,78 @@ def wide_occasions(
                 " remove the row."
             )
     return RawOccasions(
-        known,
+        option_labels,
         occasion,
-        np.array([place[cell] for cell in text], np.int64),
+        np.array([label_indices[cell] for cell in text], np.int64),
         np.array([winners[r] == cell for r, cell in zip(row, text, strict=True)], bool),
         np.ones(len(row), bool),
-        who.names,
-        who.number[occasion],
+        row_respondents.names,
+        row_respondents.number[occasion],
         count[occasion],
         lambda number: f"row {frame.index[number]}",
-        who.people,
+        row_respondents.people,
     )
 
 
-def _wide_labels(frame: "pd.DataFrame", chosen: str | None, seen: list[str]) -> tuple[str, ...]:
-    """The categories of the column of chosen alternatives, if it has any, and whatever else there
-    is."""
+def _list_wide_labels(frame: "pd.DataFrame", chosen: str | None, all_texts: list[str]) -> tuple[str, ...]:
+    """List the categories of chosen alternatives, then all other labels."""
     import pandas as pd
 
-    kind = get_column(frame, _sure(chosen, "chosen")).dtype
-    if not isinstance(kind, pd.CategoricalDtype):
-        return sort_texts(list(dict.fromkeys(seen)))
-    return tuple(dict.fromkeys([*(as_label(value) for value in kind.categories), *seen]))
+    dtype = get_column(frame, _require_column(chosen, "chosen")).dtype
+    if not isinstance(dtype, pd.CategoricalDtype):
+        return sort_texts(list(dict.fromkeys(all_texts)))
+    return tuple(dict.fromkeys([*(as_label(value) for value in dtype.categories), *all_texts]))
 
 
-def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, str | None]:
-    """The columns by role: those that were named, and those that bear a usual name; None for what
-    may be missing."""
-    usual = {
+def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Find the column of each role, as named or by its usual names.
+
+    Columns that may be missing are None.
+    """
+    role_by_name = {
         role.name: role
         for role in (TASK, ALTERNATIVE, CHOSEN, AVAILABLE, RESPONDENT_OF_TASKS, COUNT)
     }
-    own = map_plain_names(column_names(frame))
-    found: dict[str, str | None] = {}
+    name_by_plain = map_plain_names(column_names(frame))
+    column_by_role: dict[str, str | None] = {}
     taken = set(filter(None, names.values()))
     for role, name in names.items():
         if name is None:
-            likely = list(usual[role].each(own, taken))
-            # a long table has several rows of each: not row numbers
+            candidates = list(role_by_name[role].each(name_by_plain, taken))
+            # a long table has several rows per respondent, unlike row numbers
             if role == "respondent" and "choice_id" in names:
-                likely = [each for each in likely if not get_column(frame, each).is_unique]
-            name = likely[0] if likely else None
+                candidates = [column for column in candidates if not get_column(frame, column).is_unique]
+            name = candidates[0] if candidates else None
         if name is not None:
             taken.add(name)
-        found[role] = name
-    if "choice_id" in found and found["choice_id"] is None:
-        found["choice_id"] = found["respondent"]  # everybody chose once
+        column_by_role[role] = name
+    if "choice_id" in column_by_role and column_by_role["choice_id"] is None:
+        column_by_role["choice_id"] = column_by_role["respondent"]  # each respondent chose once
     for role in ("choice_id", "alternative", "chosen"):
-        if role in found and found[role] is None:
+        if role in column_by_role and column_by_role[role] is None:
             raise DataError(
                 f"No column was recognised as {role!r}; name one with ",
                 Argument(role),
                 f". The columns are {shorten(column_names(frame), 12)}.",
             )
-    return found
+    return column_by_role
 
 
 def is_long_table(frame: "pd.DataFrame") -> bool:
-    """Whether columns with usual names say who or what chose which alternative, in rows of yes and
-    no."""
+    """Return whether usual columns contain occasions, alternatives and choices."""
     try:
-        found = roles(frame, dict.fromkeys(LONG_ROLES))
-        frame = _answered(frame, found, False)
-        alternative, known = encode_column(frame, _sure(found["alternative"], "alternative"))
-        encode_column(frame, _sure(found["choice_id"], "choice_id"))
-        chosen = _chosen(frame, found["chosen"], alternative, known)
+        column_by_role = find_columns(frame, dict.fromkeys(LONG_ROLES))
+        frame = _select_answered(frame, column_by_role, False)
+        alternative, option_labels = encode_column(frame, _require_column(column_by_role["alternative"], "alternative"))
+        encode_column(frame, _require_column(column_by_role["choice_id"], "choice_id"))
+        chosen = _read_chosen(frame, column_by_role["chosen"], alternative, option_labels)
     except DataError:
         return False
     return bool(chosen.any() and not chosen.all())
 
 
-def _sure(name: str | None, role: str) -> str:
+def _require_column(name: str | None, role: str) -> str:
+    """Return the name of a column; raise if it is None."""
     if name is None:
         raise DataError(
             "The chosen alternative is ambiguous; name the column ", Argument(role), "."
@@ -245,25 +248,24 @@ def _sure(name: str | None, role: str) -> str:
     return name
 
 
-def count_occasions(
+def read_occasion_counts(
     frame: "pd.DataFrame",
     count: str | None,
     weights: bool,
     occasion: np.ndarray,
     name: Callable[[int], str],
 ) -> np.ndarray:
-    """Return how many such occasions there were, by row; an error unless all rows of one say the
-    same."""
+    """Read the count of each row's occasion; raise unless it is constant within the occasion."""
     import pandas as pd
 
     if count is None:
         return np.ones(len(frame))
-    values = get_column(frame, count)
-    first = np.unique(occasion, return_index=True)[1][occasion]
-    codes, _ = pd.factorize(values)
-    if (uneven := codes != codes[first]).any():
-        k = int(uneven.argmax())
-        pair = " and ".join(as_label(values.iloc[row]) or "none" for row in (first[k], k))
+    series = get_column(frame, count)
+    first_rows = np.unique(occasion, return_index=True)[1][occasion]
+    codes, _ = pd.factorize(series)
+    if (is_different := codes != codes[first_rows]).any():
+        k = int(is_different.argmax())
+        pair = " and ".join(as_label(series.iloc[row]) or "none" for row in (first_rows[k], k))
         raise DataError(
             f"The rows of {name(occasion[k])} have different counts, {pair}, in column {count!r};"
             " give one count, or rename the column if it describes the alternatives."
@@ -271,16 +273,18 @@ def count_occasions(
     return read_counts(frame, count, weights)
 
 
-def _chosen(
-    frame: "pd.DataFrame", name: str | None, alternative: np.ndarray, known: tuple[str, ...]
+def _read_chosen(
+    frame: "pd.DataFrame", name: str | None, alternative: np.ndarray, option_labels: tuple[str, ...]
 ) -> np.ndarray:
-    """The rows of chosen alternatives: marked by 1, or by the label of the chosen one in every row
-    of an occasion."""
-    values = get_column(frame, _sure(name, "chosen"))
-    yes, wrong = classify_yes_no(values)
-    if not wrong.any():
-        return yes
-    texts = np.array([as_label(value) for value in values])
-    if set(texts) <= set(known):
-        return texts == np.array(known)[alternative]
-    return read_flags(frame, _sure(name, "chosen"))
+    """Return whether each row is the chosen alternative, shape (rows,).
+
+    It is marked by 1, or by the label of the chosen alternative in every row of an occasion.
+    """
+    series = get_column(frame, _require_column(name, "chosen"))
+    is_yes, is_wrong = classify_yes_no(series)
+    if not is_wrong.any():
+        return is_yes
+    texts = np.array([as_label(value) for value in series])
+    if set(texts) <= set(option_labels):
+        return texts == np.array(option_labels)[alternative]
+    return read_flags(frame, _require_column(name, "chosen"))

@@ -1,4 +1,4 @@
-"""The choices of some of the people, and choices of several groups of people together."""
+"""Parts of choices by person or group, and merged choices."""
 
 from collections.abc import Sequence
 from itertools import count
@@ -14,14 +14,14 @@ from ..answers import NAMED, RowRespondents, merge_respondents, list_possible_an
 from ..people import group_people
 from ..questions import ANSWER, MEMBER, ReportRows, build_report_rows
 from .rankings import NAMELESS
-from .tables import counted_answers
+from .tables import count_choices
 
 if TYPE_CHECKING:
     from .choices import Choices
 
 
-def by_respondent(data: "Choices") -> "dict[str, Choices]":
-    """The choices of each person, with all options.
+def split_by_respondent(data: "Choices") -> "dict[str, Choices]":
+    """Split the choices by respondent, with all options.
 
     Returns
     -------
@@ -33,13 +33,13 @@ def by_respondent(data: "Choices") -> "dict[str, Choices]":
     DataError
         If the data do not say who chose.
     """
-    _refuse_unknown(data)
+    _require_respondents(data)
     chose = np.unique(data.respondent[data.respondent >= 0])
-    return {data.respondents[k]: of_rows(data, data.respondent == k) for k in chose}
+    return {data.respondents[k]: select_rows(data, data.respondent == k) for k in chose}
 
 
-def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
-    """The choices of each group of people, with all options.
+def split_by_group(data: "Choices", column: str) -> "dict[str, Choices]":
+    """Split the choices by group of people, with all options.
 
     Parameters
     ----------
@@ -68,84 +68,81 @@ def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
     >>> th.Choices(frame).by_group("sex")["f"]
     Choices(3 options, 1 set of 3 options, 1 choice, 1 respondent)
     """
-    _refuse_unknown(data)
-    found = group_people(data.people, column, data.respondent)
+    _require_respondents(data)
+    members_by_group = group_people(data.people, column, data.respondent)
     return {
-        group: of_rows(data, np.isin(data.respondent, members), members)
-        for group, members in found.items()
+        group: select_rows(data, np.isin(data.respondent, members), members)
+        for group, members in members_by_group.items()
     }
 
 
-def of_rows(data: "Choices", kept: np.ndarray, people: np.ndarray | None = None) -> "Choices":
-    """Some of the choices, with all options, and the sets out of which they were made; of these
-    people, or of nobody in particular."""
-    who, names, known = np.full(len(data.choice[kept]), -1), (), None
+def select_rows(data: "Choices", rows: np.ndarray, people: np.ndarray | None = None) -> "Choices":
+    """Select choices and their sets, with all options.
+
+    The choices belong to `people` (indices), or to unknown respondents.
+    """
+    respondent_index, names, people_table = np.full(len(data.choice[rows]), -1), (), None
     if people is not None:
-        who, names = (
-            np.searchsorted(people, data.respondent[kept]),
-            tuple(data.respondents[k] for k in people),
-        )
-        known = None if data.people is None else data.people.iloc[people]
-    worst = None if data.worst is None else data.worst[kept]
-    found = of_choices(data, who, data.choice[kept], worst, times=data.times[kept])
-    arrays = (getattr(found, name) for name in data._FIELDS[2:-2])
-    return found._from_fields(data.labels, names, *arrays, known, found.n_tied)
+        respondent_index = np.searchsorted(people, data.respondent[rows])
+        names = tuple(data.respondents[k] for k in people)
+        people_table = None if data.people is None else data.people.iloc[people]
+    worst = None if data.worst is None else data.worst[rows]
+    selected = select_choices(data, respondent_index, data.choice[rows], worst, times=data.times[rows])
+    arrays = (getattr(selected, name) for name in data._FIELDS[2:-2])
+    return selected._from_fields(data.labels, names, *arrays, people_table, selected.n_tied)
 
 
-def places_of_rows(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
-    """For each row all members of its set: the row, and the place in `members`."""
-    which = data.set_of[data.choice]
-    size = data.sizes[which]
-    row = np.repeat(np.arange(which.size), size)
-    return row, np.arange(row.size) - np.repeat(np.cumsum(size) - size, size) + data.start[which][
-        row
-    ]
+def list_row_members(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
+    """List all members of each row's set: the row, and the index in `members`."""
+    set_index = data.set_of[data.choice]
+    size = data.sizes[set_index]
+    row = np.repeat(np.arange(set_index.size), size)
+    within_set = np.arange(row.size) - np.repeat(np.cumsum(size) - size, size)
+    return row, within_set + data.start[set_index][row]
 
 
-def of_choices(
+def select_choices(
     data: "Choices",
-    who: np.ndarray,
+    respondent: np.ndarray,
     choice: np.ndarray,
     worst: np.ndarray | None = None,
     *,
     times: np.ndarray,
 ) -> "Choices":
-    """The same options and respondents with these choices, of places of `members`, and the sets
-    that they are from."""
-    sets, which = np.unique(data.set_of[choice], return_inverse=True)
+    """Build choices from respondents and indices in `members`, keeping only their sets."""
+    sets, set_index = np.unique(data.set_of[choice], return_inverse=True)
     start = part_bounds(data.sizes[sets])
     members = data.members[np.isin(data.set_of, sets)]
-    shift = start[which] - data.start[sets][which]
-    shifted = None if worst is None else worst + shift
-    rows = who, choice + shift, times, shifted
+    shift = start[set_index] - data.start[sets][set_index]
+    new_worst = None if worst is None else worst + shift
+    rows = respondent, choice + shift, times, new_worst
     return data._from_fields(
         data.labels, data.respondents, start, members, *rows, data.people, data.n_tied[sets]
     )
 
 
-def without_tied_sets(data: "Choices") -> "Choices":
+def drop_tied_sets(data: "Choices") -> "Choices":
     """Return the choices of single options; a DataError if there are none."""
     if not data.n_ties:
         return data
-    kept = data.n_tied[data.set_of[data.choice]] == 1
-    if not kept.any():
+    is_single = data.n_tied[data.set_of[data.choice]] == 1
+    if not is_single.any():
         raise DataError(
             "Every choice is a tie in a ranking; add rankings in which a single option is first."
         )
-    return of_choices(data, data.respondent[kept], data.choice[kept], times=data.times[kept])
+    return select_choices(data, data.respondent[is_single], data.choice[is_single], times=data.times[is_single])
 
 
-def rows_of_members(data: "Choices") -> ReportRows:
-    """Return a row for each member of each set."""
+def build_member_rows(data: "Choices") -> ReportRows:
+    """Build one report row for each member of each set."""
     offered = np.array([", ".join(members) for members in data.sets], dtype=str)[data.set_of]
     names = {"alternative": np.array(data.labels)[data.members], "offered": offered}
-    found = build_report_rows(MEMBER, np.arange(len(data.members)), names, data.n_sets)
-    return found._replace(group=np.arange(data.n_sets + 1), group_row=data.start)
+    report_rows = build_report_rows(MEMBER, np.arange(len(data.members)), names, data.n_sets)
+    return report_rows._replace(group=np.arange(data.n_sets + 1), group_row=data.start)
 
 
-def rows_of_options(data: "Choices") -> ReportRows:
-    """Return a row for how often each option that was offered was named the best, and one for the
-    worst."""
+def build_option_rows(data: "Choices") -> ReportRows:
+    """Build report rows for how often each offered option was the best, and the worst."""
     from scipy.sparse import csr_array
 
     answers, n = list_possible_answers(data.start), data.n_options
@@ -163,8 +160,8 @@ def rows_of_options(data: "Choices") -> ReportRows:
     )
 
 
-def _refuse_unknown(data: "Choices") -> None:
-    """Raise the `DataError` of choices that do not say who made them."""
+def _require_respondents(data: "Choices") -> None:
+    """Raise a `DataError` if the respondents are unknown."""
     if not data.respondents:
         raise DataError(
             "These choices do not identify respondents; read them again and name the column of"
@@ -172,11 +169,11 @@ def _refuse_unknown(data: "Choices") -> None:
         )
 
 
-def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ...]) -> "Choices":
-    """The choices of all, of these options; who made them is kept if all know it.
+def merge_parts(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ...]) -> "Choices":
+    """Merge the choices of several data sets, for these options.
 
-    The same name is the same person; rankings of which nobody says who made them are different
-    people's.
+    Respondents are kept if all know them. The same name is the same person; rankings without
+    respondents belong to different people.
 
     Raises
     ------
@@ -189,33 +186,33 @@ def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ..
             "Some groups have best-worst choices and others have single choices; fit them"
             " separately."
         )
-    who = _all_who(parts)
-    *arrays, n_tied = _put_together(parts, labels, who.number)
-    return data._from_fields(labels, who.names, *arrays, who.people, n_tied)
+    row_respondents = _merge_respondents(parts)
+    *arrays, n_tied = _merge_occasions(parts, labels, row_respondents.number)
+    return data._from_fields(labels, row_respondents.names, *arrays, row_respondents.people, n_tied)
 
 
-def _all_who(parts: "Sequence[Choices]") -> RowRespondents:
-    """Who made the choices of all, or nobody in particular if some do not say it."""
+def _merge_respondents(parts: "Sequence[Choices]") -> RowRespondents:
+    """Merge the respondents of all parts, or return unknown ones if a part lacks them."""
     if not all(part.respondents and (part.respondent >= 0).all() for part in parts):
         return RowRespondents((), np.full(sum(len(part.choice) for part in parts), -1), None)
-    known = [RowRespondents(part.respondents, part.respondent, part.people) for part in parts]
+    respondents_of_parts = [RowRespondents(part.respondents, part.respondent, part.people) for part in parts]
     numbers = count(1)
-    for k, each in enumerate(known):
+    for k, part in enumerate(respondents_of_parts):
         names = [
             f"{NAMELESS}{next(numbers)}" if name.startswith(NAMELESS) else name
-            for name in each.names
+            for name in part.names
         ]
-        people = None if each.people is None else each.people.set_axis(names, axis=0)
-        known[k] = RowRespondents(tuple(names), each.number, people)
-    return merge_respondents(known)
+        people = None if part.people is None else part.people.set_axis(names, axis=0)
+        respondents_of_parts[k] = RowRespondents(tuple(names), part.number, people)
+    return merge_respondents(respondents_of_parts)
 
 
-def with_more(data: "Choices", more: "Choices") -> "Choices":
-    """These choices and further ones, of the options of both.
+def merge_choices(data: "Choices", more: "Choices") -> "Choices":
+    """Merge these and other choices, with the options of both.
 
-    Who chose is kept if both know it, with the columns that both know of these people. The same
-    name is the same option, and the same person; rankings of which nobody says who made them are
-    different people's.
+    Respondents are kept if both know them, with the columns of people that both have. The same name
+    is the same option, and the same person; rankings without respondents belong to different
+    people.
 
     Parameters
     ----------
@@ -242,28 +239,28 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
             "Some of these are best-worst choices and others single choices; read them separately."
         )
     labels = tuple(dict.fromkeys(label for part in (data, more) for label in part.labels))
-    return together(data, [more], labels)
+    return merge_parts(data, [more], labels)
 
 
-def _put_together(
-    parts: "Sequence[Choices]", labels: tuple[str, ...], who: np.ndarray
+def _merge_occasions(
+    parts: "Sequence[Choices]", labels: tuple[str, ...], respondent: np.ndarray
 ) -> tuple[Any, ...]:
-    """The sets and the choices of all, of these options, and who made each."""
-    place_of = positions(labels)
-    occasion, alternative, marked, times, number = [], [], [], [], 0
+    """Merge the sets and choices of all parts, for these options."""
+    option_indices = positions(labels)
+    occasion, alternative, marked, times, n_occasions = [], [], [], [], 0
     for part in parts:
-        option = np.array([place_of[label] for label in part.labels])
-        row, place = places_of_rows(part)
-        occasion.append(number + row)
-        alternative.append(option[part.members[place]])
+        option = np.array([option_indices[label] for label in part.labels])
+        row, member_index = list_row_members(part)
+        occasion.append(n_occasions + row)
+        alternative.append(option[part.members[member_index]])
         marked.append(
-            [part.are_chosen(row, place)]
-            + ([] if part.worst is None else [place == part.worst[row]])
+            [part.are_chosen(row, member_index)]
+            + ([] if part.worst is None else [member_index == part.worst[row]])
         )
         times.append(part.times)
-        number += len(part.times)
+        n_occasions += len(part.times)
     occasion, alternative = np.concatenate(occasion), np.concatenate(alternative)
     order = np.lexsort((alternative, occasion))
-    joined = [np.concatenate(each)[order] for each in zip(*marked, strict=True)]
+    joined = [np.concatenate(marks)[order] for marks in zip(*marked, strict=True)]
     counts = np.concatenate(times)
-    return counted_answers(occasion[order], alternative[order], joined, who, counts)
+    return count_choices(occasion[order], alternative[order], joined, respondent, counts)

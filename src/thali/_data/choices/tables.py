@@ -1,4 +1,4 @@
-"""Choices from tables: rows of occasions become distinct sets with counts."""
+"""Choices from tables: occasions become distinct sets with counts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,23 +13,23 @@ from thali.errors import DataError
 from ..columns import convert_frame, note_omission
 from ..suspicious import find_similar_labels, find_total_labels, warn_each
 from .best_worst import (
-    best_columns,
-    best_worst_columns,
-    long_columns,
-    occasions_of_best_worst,
-    widened,
+    find_best_columns,
+    find_best_worst_columns,
+    find_long_columns,
+    read_best_worst_occasions,
+    widen_table,
 )
-from .long import RawOccasions, wide_occasions
+from .long import RawOccasions, read_wide_occasions
 from .rankings import (
     ABSENT,
     SHAPES,
     WORSE,
     count_empty,
-    occasions_of_rankings,
-    rankings_of_frame,
-    rankings_of_list,
-    the_ranking_columns,
-    words_of,
+    convert_rankings,
+    read_ranking_frame,
+    read_ranking_list,
+    require_ranking_columns,
+    describe_rankings,
 )
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ Arrays = tuple[Any, ...]  # start, members, respondent, choice, times, worst, n_
 
 
 def from_frame(
-    cls: "type[Choices]", frame: "pd.DataFrame", *columns: str | None, **more: Any
+    cls: "type[Choices]", frame: "pd.DataFrame", *columns: str | None, **keywords: Any
 ) -> "Choices":
-    """The same as `Choices(frame, ...)`.
+    """Read choices from a long table, like `Choices(frame, ...)`.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def from_frame(
     >>> th.Choices.from_frame(frame, choice_id="id").counts
     array([0., 1.])
     """
-    return cls(frame, *columns, **more)
+    return cls(frame, *columns, **keywords)
 
 
 def from_wide(
@@ -67,7 +67,7 @@ def from_wide(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "Choices":
-    """Choices from a wide table: one row for each occasion.
+    """Read choices from a wide table, one row per occasion.
 
     Parameters
     ----------
@@ -102,9 +102,9 @@ def from_wide(
     ... ).sets
     [('bus', 'walk'), ('car', 'bus', 'walk')]
     """
-    others = {"respondent": respondent, "count": count}
-    rows = wide_occasions(frame, chosen, alternatives, available, others, labels, weights)
-    return cls._from_fields(*fields_of_occasions(rows))
+    other_columns = {"respondent": respondent, "count": count}
+    rows = read_wide_occasions(frame, chosen, alternatives, available, other_columns, labels, weights)
+    return cls._from_fields(*build_fields(rows))
 
 
 def from_rankings(
@@ -120,7 +120,7 @@ def from_rankings(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "Choices":
-    """Choices from rankings: the best of all, the best of the rest, and so on.
+    """Convert rankings to choices: the best of all, the best of the rest, and so on.
 
     The last option of a ranking is no choice.
 
@@ -166,20 +166,20 @@ def from_rankings(
     >>> th.Choices.from_rankings(["tea = milk > water", "water > milk = tea"])
     Choices(3 options, 2 sets of 3 options, 2 choices (1 tie), 2 respondents)
     """
-    given = {"option": option, "rank": rank, "respondent": respondent, "count": count}
-    return of_rankings(cls, rankings, layout, given, unranked, labels, weights)[0]
+    named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
+    return read_rankings(cls, rankings, layout, named_columns, unranked, labels, weights)[0]
 
 
-def of_rankings(
+def read_rankings(
     cls: "type[Choices]",
     rankings: Any,
     layout: str | None,
-    given: Mapping[str, str | None],
+    named_columns: Mapping[str, str | None],
     unranked: str = "absent",
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "tuple[Choices, str]":
-    """The choices in rankings, and how they were read."""
+    """Read the choices in rankings, and describe how they were read."""
     one_of("unranked", unranked, (ABSENT, WORSE))
     one_of("layout", layout, (None, *SHAPES))
     if hasattr(rankings, "columns") or hasattr(rankings, "__arrow_c_stream__"):
@@ -189,13 +189,13 @@ def of_rankings(
             raise DataError(
                 f"`rankings` must be a DataFrame or a list of lists; got {type(rankings).__name__}."
             )
-        occasions = occasions_of_rankings(rankings_of_list(rankings, labels), unranked)
-        return cls._from_fields(*fields_of_occasions(occasions)), ""
-    columns = the_ranking_columns(rankings, layout, given, unranked)
-    found = rankings_of_frame(rankings, columns, labels, weights, unranked)
-    note_omission(count_empty(found, unranked), noun="ranking")
-    data = cls._from_fields(*fields_of_occasions(occasions_of_rankings(found, unranked)))
-    return data, words_of(found, columns, unranked)
+        occasions = convert_rankings(read_ranking_list(rankings, labels), unranked)
+        return cls._from_fields(*build_fields(occasions)), ""
+    columns = require_ranking_columns(rankings, layout, named_columns, unranked)
+    ranked = read_ranking_frame(rankings, columns, labels, weights, unranked)
+    note_omission(count_empty(ranked, unranked), noun="ranking")
+    data = cls._from_fields(*build_fields(convert_rankings(ranked, unranked)))
+    return data, describe_rankings(ranked, columns, unranked)
 
 
 def from_best_worst(
@@ -210,7 +210,7 @@ def from_best_worst(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "Choices":
-    """Choices of the best and of the worst option of a set (MaxDiff), or of the best alone.
+    """Read choices of the best and worst option of a set (MaxDiff), or of the best only.
 
     Parameters
     ----------
@@ -250,125 +250,122 @@ def from_best_worst(
     "'milk' best and 'tea' worst of 'tea', 'milk' and 'water': 1 of 1 time"
     """
     frame = convert_frame(frame)
-    given = {"best": best, "worst": worst, "respondent": respondent, "count": count}
-    marked = long_columns(frame, given) if options is None else None
-    alone = (
-        best_columns(frame, given) if options is None and best is None and worst is None else None
-    )
-    if alone is not None:
-        columns = alone
-    elif marked is not None:
-        frame, columns = widened(frame, marked)
+    named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
+    marked_columns = find_long_columns(frame, named_columns) if options is None else None
+    best_only = None
+    if options is None and best is None and worst is None:
+        best_only = find_best_columns(frame, named_columns)
+    if best_only is not None:
+        columns = best_only
+    elif marked_columns is not None:
+        frame, columns = widen_table(frame, marked_columns)
     else:
-        columns = best_worst_columns(frame, given, options)
+        columns = find_best_worst_columns(frame, named_columns, options)
     return cls._from_fields(
-        *fields_of_occasions(occasions_of_best_worst(frame, columns, labels, weights))
+        *build_fields(read_best_worst_occasions(frame, columns, labels, weights))
     )
 
 
-def fields_of_occasions(rows: RawOccasions) -> tuple[Any, ...]:
-    """The fields of the choices in the rows of occasions, which are counted; a DataError for fewer
-    than two options."""
+def build_fields(rows: RawOccasions) -> tuple[Any, ...]:
+    """Count the rows of occasions into the fields of `Choices`.
+
+    Raise a DataError for fewer than two options.
+    """
     if len(rows.labels) < 2:
         raise DataError(
             f"A choice requires at least two options; got {shorten(rows.labels) or 'none'}."
         )
-    *arrays, n_tied = aggregated(rows)
+    *arrays, n_tied = aggregate_occasions(rows)
     fields = rows.labels, rows.respondents, *arrays, rows.people, n_tied
     warn_each(find_similar_labels(rows.labels), find_total_labels(rows.labels))
     return fields
 
 
-def aggregated(rows: RawOccasions) -> Arrays:
-    """Check every occasion, and count: the distinct sets, and who chose what out of which set how
-    often."""
+def aggregate_occasions(rows: RawOccasions) -> Arrays:
+    """Check every occasion, and count the choices of each respondent from each set."""
     order = np.lexsort((rows.alternative, rows.occasion))
     occasion, alternative = rows.occasion[order], rows.alternative[order]
     chosen, available, count = rows.chosen[order], rows.available[order], rows.count[order]
-    twice = (np.diff(occasion) == 0) & (np.diff(alternative) == 0)
-    if twice.any():
-        k = int(twice.argmax())
+    is_repeated = (np.diff(occasion) == 0) & (np.diff(alternative) == 0)
+    if is_repeated.any():
+        k = int(is_repeated.argmax())
         raise DataError(
             f"{rows.labels[alternative[k]]!r} is listed twice in {rows.name(occasion[k])}; list it"
             " once."
         )
-    if (absent := chosen & ~available).any():
-        k = int(absent.argmax())
+    if (is_unavailable := chosen & ~available).any():
+        k = int(is_unavailable.argmax())
         raise DataError(
             f"{rows.labels[alternative[k]]!r} was chosen in {rows.name(occasion[k])}, but was not"
             " available; correct one of the two columns."
         )
-    number = int(occasion[-1]) + 1
-    wins = np.bincount(occasion[chosen], minlength=number)
-    if (wrong := (wins != 1) & (not rows.has_ties)).any():
-        k = int(wrong.argmax())
-        what = "No alternative is" if wins[k] == 0 else f"{wins[k]} alternatives are"
+    n_occasions = int(occasion[-1]) + 1
+    wins = np.bincount(occasion[chosen], minlength=n_occasions)
+    if (is_wrong := (wins != 1) & (not rows.has_ties)).any():
+        k = int(is_wrong.argmax())
+        subject = "No alternative is" if wins[k] == 0 else f"{wins[k]} alternatives are"
         raise DataError(
-            f"{what} chosen in {rows.name(k)}, but exactly one must be; correct or remove the set."
+            f"{subject} chosen in {rows.name(k)}, but exactly one must be; correct or remove the set."
         )
-    lone = np.bincount(occasion[available], minlength=number) < 2
-    if lone.any():
+    is_single = np.bincount(occasion[available], minlength=n_occasions) < 2
+    if is_single.any():
         raise DataError(
-            f"There is only one alternative in {rows.name(int(lone.argmax()))}, so nothing was"
+            f"There is only one alternative in {rows.name(int(is_single.argmax()))}, so nothing was"
             " chosen; remove this choice."
         )
-    counts = np.zeros(number)
+    counts = np.zeros(n_occasions)
     counts[occasion[chosen]] = count[chosen]
     if not counts.any():
         raise DataError("Every count is 0, so there are no choices; check the column of counts.")
-    respondent = np.empty(number, np.int64)
+    respondent = np.empty(n_occasions, np.int64)
     respondent[rows.occasion] = rows.respondent
-    marked = [chosen[available]] + ([] if rows.worst is None else [rows.worst[order][available]])
-    return counted_answers(occasion[available], alternative[available], marked, respondent, counts)
+    marks = [chosen[available]] + ([] if rows.worst is None else [rows.worst[order][available]])
+    return count_choices(occasion[available], alternative[available], marks, respondent, counts)
 
 
-def counted_answers(
+def count_choices(
     occasion: Any, alternative: Any, marked: list[Any], respondent: Any, counts: Any
 ) -> Arrays:
-    """The distinct sets, and who chose what how often, as `aggregated`, of occasions whose
-    alternatives ascend.
+    """Count the choices of occasions whose alternatives ascend.
 
-    All of a size at a time, so that an occasion is a row of an array; `marked`: the best, and the
-    worst.
+    Occasions of one size are counted together, as rows of an array. `marked` are the marks of the
+    best, and of the worst.
     """
-    kept = counts[occasion] > 0
-    tied = np.bincount(occasion, marked[0], counts.size).astype(np.int64)
-    if (tied > 1).any():  # those that tie come first
-        first = marked[0] & (tied[occasion] > 1)
-        order = np.lexsort((alternative, ~first, occasion))
-        kept = order[kept[order]]
-    occasion, alternative, marked = (
-        occasion[kept],
-        alternative[kept],
-        [each[kept] for each in marked],
-    )
+    is_counted = counts[occasion] > 0
+    n_chosen = np.bincount(occasion, marked[0], counts.size).astype(np.int64)
+    if (n_chosen > 1).any():  # tied alternatives come first
+        is_tied_first = marked[0] & (n_chosen[occasion] > 1)
+        order = np.lexsort((alternative, ~is_tied_first, occasion))
+        is_counted = order[is_counted[order]]
+    occasion, alternative = occasion[is_counted], alternative[is_counted]
+    marked = [marks[is_counted] for marks in marked]
     size = np.bincount(occasion, minlength=counts.size)
     sizes, n_tied, members, rows = [], [], [], []
-    places = 0
-    # those with ties last
-    for together, m in np.unique(np.stack([tied, size])[:, size > 0], axis=1).T.tolist():
-        of_size = (size == m)[occasion] & (tied == together)[occasion]
-        sets, which = np.unique(alternative[of_size].reshape(-1, m), axis=0, return_inverse=True)
-        first = places + m * which.ravel()
+    n_places = 0
+    # sets with ties come last
+    for n_tied_options, m in np.unique(np.stack([n_chosen, size])[:, size > 0], axis=1).T.tolist():
+        is_of_size = (size == m)[occasion] & (n_chosen == n_tied_options)[occasion]
+        sets, set_index = np.unique(alternative[is_of_size].reshape(-1, m), axis=0, return_inverse=True)
+        is_tied_first = n_places + m * set_index.ravel()
         rows.append(
             (
-                occasion[of_size][::m],
-                *(first + each[of_size].reshape(-1, m).argmax(1) for each in marked),
+                occasion[is_of_size][::m],
+                *(is_tied_first + is_mark[is_of_size].reshape(-1, m).argmax(1) for is_mark in marked),
             )
         )
         sizes += [m] * len(sets)
-        n_tied += [together] * len(sets)
+        n_tied += [n_tied_options] * len(sets)
         members.append(sets.ravel())
-        places += sets.size
-    who, *answers = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-    key = respondent[who] + 1
+        n_places += sets.size
+    occasions, *answers = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+    key = respondent[occasions] + 1
     for answer in answers:
-        key = key * places + answer
-    keys, at = np.unique(key, return_inverse=True)
-    times = np.bincount(at, weights=counts[who])
+        key = key * n_places + answer
+    keys, row_index = np.unique(key, return_inverse=True)
+    times = np.bincount(row_index, weights=counts[occasions])
     start = part_bounds(sizes)
     worst = None
     if len(answers) > 1:
-        keys, worst = keys // places, keys % places
-    choice = keys // places - 1, keys % places, times, worst
+        keys, worst = keys // n_places, keys % n_places
+    choice = keys // n_places - 1, keys % n_places, times, worst
     return start, np.concatenate(members).astype(np.int64), *choice, np.array(n_tied, np.int64)

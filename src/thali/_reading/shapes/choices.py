@@ -3,9 +3,9 @@
 from typing import Any
 
 from thali._data.choices import Choices
-from thali._data.choices.best_worst import best_columns, best_worst_columns, long_columns, series
-from thali._data.choices.long import LONG_ROLES, is_long_table, roles
-from thali._data.choices.rankings import LONG, OPTIONS, RankingColumns, ranking_columns, shown
+from thali._data.choices.best_worst import find_best_columns, find_best_worst_columns, find_long_columns, find_column_series
+from thali._data.choices.long import LONG_ROLES, is_long_table, find_columns
+from thali._data.choices.rankings import LONG, OPTIONS, RankingColumns, find_ranking_columns, describe_columns
 from thali._data.described_columns import ColumnsRead
 from thali._data.experiments.wide import wide_tasks
 from thali._data.kinds import CHOICES
@@ -51,7 +51,7 @@ def match_long(table: RawTable, **columns: str | None) -> Reading | None:
     named_columns = {role: name for role, name in columns.items() if name is not None}
     is_requested = any(columns.get(name) is not None for name in _LONG_NAMED_BY)
     try:
-        column_of_role = roles(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
+        column_of_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
     except DataError:
         if not is_requested:
             return None
@@ -87,7 +87,7 @@ def _read_long_roles(column_of_role: dict[str, str | None]) -> ColumnsRead:
 
 def _read_long(table: RawTable, named_columns: dict[str, Any]) -> tuple[Choices, str]:
     """Read a long table of choices."""
-    column_of_role = roles(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
+    column_of_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
     weight_option: dict[str, Any] = {"weights": simplify_name(column_of_role["count"] or "") in WEIGHTS}
     data = Choices(table.frame, **weight_option | named_columns)
     return data, f"{_describe_long(column_of_role)}: {data}"
@@ -153,7 +153,7 @@ def match_rankings(
         return None
     named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
     unranked_rule = unranked or "absent"
-    ranking_table = ranking_columns(table.frame, named_columns, unranked_rule)
+    ranking_table = find_ranking_columns(table.frame, named_columns, unranked_rule)
     if ranking_table is None and (option is None or rank is None) and unranked is None:
         return None
     if (
@@ -168,7 +168,7 @@ def match_rankings(
         and _has_other_answers(table, ranking_table)
     ):
         return None
-    description = "rankings" if ranking_table is None else shown(ranking_table)
+    description = "rankings" if ranking_table is None else describe_columns(ranking_table)
     roles = None if ranking_table is None else _read_ranking_roles(ranking_table)
     return Reading(
         CHOICES,
@@ -187,7 +187,7 @@ def _has_other_answers(table: RawTable, ranking_table: RankingColumns) -> bool:
     if (
         ODD.among(names)
         or (BEST.among(names) and WORST.among(names))
-        or best_columns(table.frame, {}) is not None
+        or find_best_columns(table.frame, {}) is not None
     ):
         return True
     tasks = wide_tasks(table.frame, {})
@@ -258,7 +258,7 @@ def match_best_worst(
 ) -> Reading | None:
     """Match columns of the best and the worst option and a series of options."""
     named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
-    long_table = long_columns(table.frame, named_columns)
+    long_table = find_long_columns(table.frame, named_columns)
     if long_table is not None:
         answer_columns = tuple(filter(None, (long_table.respondent, long_table.task)))
         roles = _read_best_worst_roles(long_table, long_table.option, long_table.task)._replace(
@@ -268,7 +268,7 @@ def match_best_worst(
             _BEST_WORST, table, named_columns, weights, str(long_table), roles
         )
     try:
-        wide_table = best_worst_columns(table.frame, named_columns)
+        wide_table = find_best_worst_columns(table.frame, named_columns)
     except DataError:
         if best is None and worst is None:
             return None
@@ -322,7 +322,7 @@ def find_best_worst_lack(table: RawTable) -> Lack | None:
             f" {best!r} and {worst!r}",
             near=3,
         )
-    if best is not None and series([name for name in table.names if name != best]):
+    if best is not None and find_column_series([name for name in table.names if name != best]):
         return Lack(f"a column with the worst option to match {best!r}", "worst", 3)
     return None
 
@@ -355,7 +355,7 @@ def match_best(
 ) -> Reading | None:
     """Match a series of options and a column of the best, without one of the worst."""
     named_columns = {"respondent": respondent, "count": count}
-    best_table = best_columns(table.frame, named_columns)
+    best_table = find_best_columns(table.frame, named_columns)
     tasks = wide_tasks(table.frame, {})
     if best_table is None or (tasks is not None and tasks.chosen != best_table.best):
         return None

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from thali._data.choices.long import LONG_ROLES, is_long_table, roles
+from thali._data.choices.long import LONG_ROLES, is_long_table, find_columns
 from thali._data.columns import get_column, is_row_number
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.frame import task_columns
@@ -118,7 +118,7 @@ def list_attributes(table: RawTable) -> list[str]:
     """List the columns of a long table that vary within choice sets."""
     if not is_long_table(table.frame):
         return []
-    column_of_role = roles(table.frame, dict.fromkeys(LONG_ROLES))
+    column_of_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES))
     keys = dict.fromkeys(
         column_of_role[role]
         for role in ("respondent", "choice_id")
@@ -141,7 +141,7 @@ def has_position_labels(table: RawTable) -> bool:
     """
     if not is_long_table(table.frame):
         return False
-    name = roles(table.frame, dict.fromkeys(LONG_ROLES))["alternative"]
+    name = find_columns(table.frame, dict.fromkeys(LONG_ROLES))["alternative"]
     label_of_cell = {cell: as_label(cell) for cell in table.frame[name].unique()}
     labels = table.frame[name].map(label_of_cell.get).fillna("")
     is_product = ~labels.map(simplify_name).isin(NO_CHOICE)
