@@ -9,7 +9,7 @@ import numpy as np
 from thali._arguments import is_list, whole
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._data.triplets import Triplets
-from thali._data.triplets.rows import pairs_in
+from thali._data.triplets.rows import list_pairs
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.ranks import average_ranks
 from thali._labels import positions, suggest
@@ -131,7 +131,7 @@ def places_of_pairs(sets: Any, labels: list[str]) -> Places:
                 " c)."
             )
         try:
-            pairs = pairs_in(number, entry)
+            pairs = list_pairs(number, entry)
         except DataError as error:
             raise ArgumentError(str(error)) from None
         for pair in pairs:

@@ -21,7 +21,7 @@ from ..judged import JudgedByPeople
 from ..kinds import SIMILARITIES
 from ..people import list_people_facts
 from ..suspicious import list_unusual_similarities
-from .tables import Measured, from_dissimilarities, mean_of_respondents, measured_pairs
+from .tables import MeasuredPairs, convert_dissimilarities, average_respondents, read_measured_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,11 +139,11 @@ class Similarities(JudgedByPeople):
         sigma: float | None = None,
         judgements: Any = None,
     ) -> None:
-        found = measured_pairs(
+        measured = read_measured_pairs(
             matrix, labels, one_of("symmetrize", symmetrize, (None, "mean")), judgements
         )
-        self._fill(found, sigma)
-        _warn_of_zeros(found)
+        self._fill(measured, sigma)
+        _warn_cleared_zeros(measured)
 
     @classmethod
     def from_frame(
@@ -223,7 +223,7 @@ class Similarities(JudgedByPeople):
         ... ).values.round(3)
         array([0.3, 0.8])
         """
-        from .tables import listed_pairs, pair_columns
+        from .tables import read_pair_list, find_pair_columns
 
         if isinstance(sigma, str):
             one_of("sigma", sigma, ("standard error",))
@@ -233,9 +233,9 @@ class Similarities(JudgedByPeople):
             None if name is None else str(name)
             for name in (first, second, similarity, count, respondent)
         ]
-        columns = pair_columns(list(frame.columns), *named)
-        found, empirical, answers = listed_pairs(frame, columns, labels)
-        return cls._of(found, empirical if isinstance(sigma, str) else sigma, answers)
+        columns = find_pair_columns(list(frame.columns), *named)
+        measured, empirical, answers = read_pair_list(frame, columns, labels)
+        return cls._build(measured, empirical if isinstance(sigma, str) else sigma, answers)
 
     @classmethod
     def from_dissimilarities(
@@ -296,14 +296,14 @@ class Similarities(JudgedByPeople):
         """
         if not callable(how):
             one_of("how", how, ("linear", "exponential"))
-        found = measured_pairs(
+        measured = read_measured_pairs(
             matrix, labels, one_of("symmetrize", symmetrize, (None, "mean")), judgements
         )
-        cls._of(found)  # the checks of the class come before those of the numbers
-        data = cls._of(
-            found._replace(values=from_dissimilarities(found, how), lowest_diagonal=False), sigma
+        cls._build(measured)  # run the checks of the class before the checks of the numbers
+        data = cls._build(
+            measured._replace(values=convert_dissimilarities(measured, how), lowest_diagonal=False), sigma
         )
-        _warn_of_zeros(found)
+        _warn_cleared_zeros(measured)
         return data
 
     @classmethod
@@ -315,7 +315,7 @@ class Similarities(JudgedByPeople):
         symmetrize: str | None = None,
         sigma: str | float | None = "standard error",
     ) -> "Similarities":
-        r"""The mean over several people's similarities, and how far such a mean is off.
+        r"""Average the similarities of several people, with the error of the means.
 
         With n_ij people who judged a pair and s_ij their mean, the variance of one judgement about
         it is
@@ -364,25 +364,25 @@ class Similarities(JudgedByPeople):
         if isinstance(sigma, str):
             one_of("sigma", sigma, ("standard error", "deviation"))
         one_of("symmetrize", symmetrize, (None, "mean"))
-        found, empirical, answers = mean_of_respondents(matrices, labels, symmetrize, sigma)
-        data = cls._of(found, empirical if isinstance(sigma, str) else sigma, answers)
-        _warn_of_zeros(found)
+        measured, empirical, answers = average_respondents(matrices, labels, symmetrize, sigma)
+        data = cls._build(measured, empirical if isinstance(sigma, str) else sigma, answers)
+        _warn_cleared_zeros(measured)
         return data
 
     @classmethod
-    def _of(
-        cls, found: Measured, sigma: float | None = None, answers: JudgedValues | None = None
+    def _build(
+        cls, measured: MeasuredPairs, sigma: float | None = None, answers: JudgedValues | None = None
     ) -> "Similarities":
-        return cls.__new__(cls)._fill(found, sigma, answers)
+        """Build similarities from measured pairs."""
+        return cls.__new__(cls)._fill(measured, sigma, answers)
 
     def with_values(self, values: np.ndarray) -> "Similarities":
-        """The same objects and measured pairs with other similarities, in the order of `first` and
-        `second`."""
+        """Replace the similarities, in the order of `first` and `second`."""
         arrays = self.first, self.second, values, self.judgements
         return self._from_fields(self.labels, *arrays, self.sigma, self._lowest_diagonal, None)
 
     def take(self, pairs: np.ndarray) -> "Similarities":
-        """The same objects with some of the measured pairs alone, as leaving pairs out needs.
+        """Select some of the measured pairs, as leave-one-pair-out requires.
 
         Parameters
         ----------
@@ -404,13 +404,13 @@ class Similarities(JudgedByPeople):
         if not np.any(pairs):
             raise DataError("No measured pair would be left; keep at least one.")
         arrays = (self.first[pairs], self.second[pairs], self.values[pairs], self.judgements[pairs])
-        known = (
+        answers = (
             None if self.answers is None else self.answers.select_positions(pairs, np.cumsum(pairs) - 1)
         )
-        return type(self)._from_fields(self.labels, *arrays, self.sigma, self._lowest_diagonal, known)
+        return type(self)._from_fields(self.labels, *arrays, self.sigma, self._lowest_diagonal, answers)
 
     def by_respondent(self) -> "Mapping[str, Similarities]":
-        """The similarities of each person, with all objects.
+        """Split the similarities by respondent, with all objects.
 
         Returns
         -------
@@ -422,63 +422,59 @@ class Similarities(JudgedByPeople):
         DataError
             If the data do not say who judged.
         """
-        if (known := self.answers) is None:
+        if (answers := self.answers) is None:
             return super().by_respondent()
-        found = {}
-        for respondent, name in enumerate(known.respondents):
-            rows = known.respondent == respondent
-            pair, values = known.pair[rows], known.values[rows]
+        by_name = {}
+        for respondent, name in enumerate(answers.respondents):
+            rows = answers.respondent == respondent
+            pair, values = answers.pair[rows], answers.values[rows]
             if len(pair):
                 arrays = self.first[pair], self.second[pair], values, np.ones(len(pair))
-                found[name] = self._from_fields(self.labels, *arrays, None, self._lowest_diagonal, None)
-        return found
+                by_name[name] = self._from_fields(self.labels, *arrays, None, self._lowest_diagonal, None)
+        return by_name
 
     def _fill(
-        self, found: Measured, sigma: float | None, answers: JudgedValues | None = None
+        self, measured: MeasuredPairs, sigma: float | None, answers: JudgedValues | None = None
     ) -> "Similarities":
         """Check that something was measured, and freeze."""
-        if len(found.labels) < 2:
+        if len(measured.labels) < 2:
             raise DataError(
-                f"Similarities require at least two objects; got {shorten(found.labels) or 'none'}."
+                f"Similarities require at least two objects; got {shorten(measured.labels) or 'none'}."
             )
-        if not len(found.values):
+        if not len(measured.values):
             raise DataError(
-                f"There are no similarities among the {len(found.labels):,} objects; enter at"
+                f"There are no similarities among the {len(measured.labels):,} objects; enter at"
                 " least one."
             )
-        refuse_extremes(found.values, "similarity")
+        refuse_extremes(measured.values, "similarity")
         if sigma is not None:
             sigma = positive("sigma", sigma, "the standard deviation of a similarity")
-        arrays = found.first, found.second, found.values, found.judgements
-        return self._freeze(found.labels, *arrays, sigma, found.lowest_diagonal, answers)
+        arrays = measured.first, measured.second, measured.values, measured.judgements
+        return self._freeze(measured.labels, *arrays, sigma, measured.lowest_diagonal, answers)
 
     def __str__(self) -> str:
-        return (
-            self.size_in_words
-            if self.sigma is None
-            else f"{self.size_in_words}, sigma {self.sigma:.3g}"
-        )
+        if self.sigma is None:
+            return self.size_in_words
+        return f"{self.size_in_words}, sigma {self.sigma:.3g}"
 
     @property
     def size_in_words(self) -> str:
-        """How many objects, similarities and judgements."""
+        """Numbers of objects, similarities and judgements, as text."""
         possible = self.n_options * (self.n_options - 1) // 2
-        of_all = "" if self.n_pairs == possible else f" of {possible:,}"
+        share = "" if self.n_pairs == possible else f" of {possible:,}"
         noun = "similarity" if possible == 1 else "similarities"
         return (
-            f"{plural(self.n_options, 'object')}, {self.n_pairs:,}{of_all}"
-            f" {noun}{self._of_how_many()}"
+            f"{plural(self.n_options, 'object')}, {self.n_pairs:,}{share}"
+            f" {noun}{self._describe_judgements()}"
         )
 
     def _details(self) -> Facts:
         return (("objects", self.labels), *list_people_facts(self.people))
 
     def _facts(self) -> Facts:
-        known = (
-            ()
-            if self.sigma is None
-            else (("Standard deviation supplied with the data", number(self.sigma)),)
-        )
+        sigma_fact = ()
+        if self.sigma is not None:
+            sigma_fact = (("Standard deviation supplied with the data", number(self.sigma)),)
         return (
             ("Objects", f"{self.n_options:,}: {listed(self.labels, MAX_LISTED)}"),
             ("Measured pairs", format_pair_share(self.n_pairs, self.n_options)),
@@ -487,19 +483,17 @@ class Similarities(JudgedByPeople):
                 f"{format_value_range(self.values)}; mean {number(float(self.values.mean()))}",
             ),
             ("Judgements per measured pair", format_value_range(self.judgements)),
-            *known,
+            *sigma_fact,
         )
 
-    def _of_how_many(self) -> str:
-        """ ", each based on 3 to 20 judgements", or "" where each is a number of its own."""
-        least, most = float(self.judgements.min()), float(self.judgements.max())
-        if least == most:
-            return (
-                ""
-                if most == 1
-                else ", each" * (self.n_pairs > 1) + f" based on {most:,.6g} judgements"
-            )
-        return f", each based on {least:,.6g} to {most:,.6g} judgements"
+    def _describe_judgements(self) -> str:
+        """Describe the numbers of judgements per pair; "" if all are 1."""
+        minimum, maximum = float(self.judgements.min()), float(self.judgements.max())
+        if maximum == 1 and minimum == maximum:
+            return ""
+        if minimum == maximum:
+            return ", each" * (self.n_pairs > 1) + f" based on {maximum:,.6g} judgements"
+        return f", each based on {minimum:,.6g} to {maximum:,.6g} judgements"
 
     @property
     def n_pairs(self) -> int:
@@ -512,8 +506,10 @@ class Similarities(JudgedByPeople):
 
     @property
     def matrix(self) -> np.ndarray:
-        """The similarities as a symmetric array, shape (objects, objects); NaN on its diagonal and
-        where unmeasured."""
+        """The similarities as a symmetric array, shape (objects, objects).
+
+        The diagonal and unmeasured pairs are NaN.
+        """
         matrix = np.full((self.n_options, self.n_options), np.nan)
         matrix[self.first, self.second] = matrix[self.second, self.first] = self.values
         matrix.flags.writeable = False
@@ -525,7 +521,7 @@ class Similarities(JudgedByPeople):
         return self._list_absent_labels(self.first, self.second)
 
     def together(self, others: "Sequence[Similarities]", labels: tuple[str, ...]) -> "Similarities":
-        """The same similarities with these objects, all of their own among them.
+        """Return the similarities for these objects, which include all objects of the data.
 
         Raises
         ------
@@ -537,34 +533,36 @@ class Similarities(JudgedByPeople):
                 "Similarities cannot be merged by adding them; use Similarities.from_respondents"
                 " for means."
             )
-        place = np.array([labels.index(label) for label in self.labels])
-        first, second = place[self.first], place[self.second]
-        low, high = np.minimum(first, second), np.maximum(first, second)
-        order = np.lexsort((high, low))
-        pairs = low[order], high[order], self.values[order], self.judgements[order]
-        known = (
+        new_indices = np.array([labels.index(label) for label in self.labels])
+        first, second = new_indices[self.first], new_indices[self.second]
+        lower, higher = np.minimum(first, second), np.maximum(first, second)
+        order = np.lexsort((higher, lower))
+        pairs = lower[order], higher[order], self.values[order], self.judgements[order]
+        answers = (
             None
             if self.answers is None
             else self.answers.select_positions(np.ones(len(order), bool), np.argsort(order))
         )
-        return self._from_fields(labels, *pairs, self.sigma, self._lowest_diagonal, known)
+        return self._from_fields(labels, *pairs, self.sigma, self._lowest_diagonal, answers)
 
     def to_square(self) -> "pd.DataFrame":
-        """The similarities as a square table; NaN on its diagonal and where not measured."""
+        """Return the similarities as a square table; NaN on its diagonal and where not measured."""
         return self.to_frame()
 
     def warn_if_unusual(self) -> None:
-        """Warn, with a `DataWarning` each, of what the default priors are not made for; models call
-        this at fit."""
-        if found := describe_groups(
+        """Warn, with a `DataWarning` each, of data that the default priors do not suit.
+
+        Models call this at fit.
+        """
+        if sentence := describe_groups(
             "objects", list_components(self.labels, self.first, self.second), "judged together"
         ):
-            warn(DataWarning(f"{found} Similarities between groups depend only on the prior."))
+            warn(DataWarning(f"{sentence} Similarities between groups depend only on the prior."))
         for message in list_unusual_similarities(self, self._lowest_diagonal):
             warn(DataWarning(message))
 
     def to_frame(self, long: bool = False) -> "pd.DataFrame":
-        """A table of the similarities.
+        """Return a table of the similarities.
 
         Parameters
         ----------
@@ -604,11 +602,12 @@ class Similarities(JudgedByPeople):
         )
 
 
-def _warn_of_zeros(found: Measured) -> None:
-    if found.zeros_not_read:
+def _warn_cleared_zeros(measured: MeasuredPairs) -> None:
+    """Warn that zeros in one triangle were treated as not measured."""
+    if measured.zeros_not_read:
         warn(
             DataWarning(
-                f"Only the {found.layout} was read, because the other triangle contains only"
+                f"Only the {measured.layout} was read, because the other triangle contains only"
                 " zeros. If the zeros were measured, enter the similarities on both sides of the"
                 " diagonal."
             )

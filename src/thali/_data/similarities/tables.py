@@ -32,12 +32,15 @@ MATRIX = SquareTableWords("matrix", "object", "Use Similarities.from_frame for l
 JUDGEMENTS = SquareTableWords(
     "judgements", "object", "It must contain the number of judgements for each cell of `matrix`."
 )
-ROUNDING = 1e-8  # of the range: below it, s_ij and s_ji differ by how they were written
+ROUNDING = 1e-8  # share of the range below which s_ij and s_ji differ only by rounding
 
 
-class Measured(NamedTuple):
-    """The measured pairs, first < second, row by row, each the mean of so many judgements; which
-    part of the table held them; what else was seen."""
+class MeasuredPairs(NamedTuple):
+    """Measured pairs, first < second, row by row, each a mean of judgements.
+
+    `layout` describes the part of the table with the pairs; the flags record unusual zeros and
+    diagonals.
+    """
 
     labels: tuple[str, ...]
     first: np.ndarray
@@ -49,9 +52,11 @@ class Measured(NamedTuple):
     lowest_diagonal: bool = False
 
 
-def from_condensed(matrix: Any) -> Any:
-    """The square that SciPy's condensed vector stands for, its diagonal empty; anything else as it
-    is."""
+def expand_condensed(matrix: Any) -> Any:
+    """Expand SciPy's condensed vector to a square with an empty diagonal.
+
+    Return anything else unchanged.
+    """
     if hasattr(matrix, "columns") or hasattr(matrix, "shape") and len(matrix.shape) != 1:
         return matrix
     values = np.asarray(matrix, dtype=object)
@@ -70,19 +75,19 @@ def from_condensed(matrix: Any) -> Any:
     return square
 
 
-def measured_pairs(
+def read_measured_pairs(
     matrix: Any, labels: Iterable[Any] | None, symmetrize: str | None, judgements: Any = None
-) -> Measured:
-    """The pairs of a labelled square table; the diagonal is not read, whatever it holds."""
+) -> MeasuredPairs:
+    """Read the pairs of a labelled square table; the diagonal is ignored."""
     if hasattr(matrix, "tocoo"):
         raise DataError(
             "In a sparse matrix, absent similarities could be 0 or missing; pass an array with NaN"
             " for missing similarities (matrix.toarray() fills in 0)."
         )
     refuse_triplets(matrix)
-    names, table = read_square_table(from_condensed(matrix), labels, MATRIX)
+    names, table = read_square_table(expand_condensed(matrix), labels, MATRIX)
     n = len(names)
-    diagonal = [_lenient(table[k, k]) for k in range(n)]
+    diagonal = [_convert_leniently(table[k, k]) for k in range(n)]
     if table.dtype.kind not in "biuf":
         table = table.astype(object)
         np.fill_diagonal(table, None)
@@ -94,74 +99,72 @@ def measured_pairs(
             f"The similarity {describe_cell(names, k // n, k % n)} is infinite; enter finite numbers, or"
             " NaN for pairs that were not measured."
         )
-    layout, zeros = _layout(table)
+    layout, has_cleared_zeros = _find_layout(table)
     i, j = np.triu_indices(n, k=1)
     above, below = table[i, j], table[j, i]
-    if not zeros and symmetrize is None:
+    if not has_cleared_zeros and symmetrize is None:
         _check_symmetry(names, table)
-    numbers, share = np.ones(len(i)), 0.5  # share of the judgements that are above the diagonal
+    n_judgements, upper_share = np.ones(len(i)), 0.5  # share of the judgements above the diagonal
     if judgements is not None:
-        counted = judgement_table(judgements, names)
-        # each side has judgements of its own
+        judgement_counts = read_judgements(judgements, names)
+        # the two sides have separate judgements
         if symmetrize is not None and not is_symmetric(table):
-            counted[np.isnan(table)] = 0.0
-            numbers = counted[i, j] + counted[j, i]
-            share = counted[i, j] / np.where(numbers > 0, numbers, 1.0)
+            judgement_counts[np.isnan(table)] = 0.0
+            n_judgements = judgement_counts[i, j] + judgement_counts[j, i]
+            upper_share = judgement_counts[i, j] / np.where(n_judgements > 0, n_judgements, 1.0)
         else:
-            numbers = agreed(names, counted)[i, j]
-    both = share * above + (1.0 - share) * below
-    values = np.where(np.isnan(above), below, np.where(np.isnan(below), above, both))
-    there = np.flatnonzero(~np.isnan(values))
-    first, second, values, numbers = (
-        i[there].astype(np.int64),
-        j[there].astype(np.int64),
-        values[there],
-        numbers[there],
-    )
-    refuse_unknown(names, first, second, numbers)
-    lowest = _lowest(np.array(diagonal), first, second, values)
-    return Measured(names, first, second, values, numbers, layout, zeros, lowest)
+            n_judgements = check_judgement_symmetry(names, judgement_counts)[i, j]
+    combined = upper_share * above + (1.0 - upper_share) * below
+    values = np.where(np.isnan(above), below, np.where(np.isnan(below), above, combined))
+    measured = np.flatnonzero(~np.isnan(values))
+    first, second = i[measured].astype(np.int64), j[measured].astype(np.int64)
+    values, n_judgements = values[measured], n_judgements[measured]
+    check_judgements_known(names, first, second, n_judgements)
+    has_lowest_diagonal = _is_diagonal_lowest(np.array(diagonal), first, second, values)
+    return MeasuredPairs(names, first, second, values, n_judgements, layout, has_cleared_zeros, has_lowest_diagonal)
 
 
 def refuse_triplets(matrix: Any) -> None:
-    """Raise for rows of three whole numbers or names, which are triplets and no square."""
+    """Raise for rows of three integers or names, which are triplets and not a square."""
     shape = getattr(matrix, "shape", ())
     if hasattr(matrix, "columns") or len(shape) != 2 or shape[1] != 3 or shape[0] == 3:
         return
-    kind = matrix.dtype.kind
-    if kind in "iuUS" or (kind == "f" and are_integers(matrix)):
+    dtype_kind = matrix.dtype.kind
+    if dtype_kind in "iuUS" or (dtype_kind == "f" and are_integers(matrix)):
         raise DataError(
             f"`matrix` must be a square matrix; got shape {shape}. For rows of three objects with"
             " the odd one last, use Triplets(rows)."
         )
 
 
-def from_dissimilarities(found: Measured, how: str | Callable[[np.ndarray], Any]) -> np.ndarray:
-    """The similarities of the measured pairs: "linear", "exponential" or what a function makes of
-    the vector."""
-    pairs = found.first, found.second
-    return similar(
-        found.values,
-        how,
-        lambda k: "{!r} and {!r}".format(*(found.labels[side[k]] for side in pairs)),
+def convert_dissimilarities(measured: MeasuredPairs, conversion: str | Callable[[np.ndarray], Any]) -> np.ndarray:
+    """Convert the dissimilarities of measured pairs to similarities.
+
+    `how` is "linear", "exponential" or a function of the vector.
+    """
+    pairs = measured.first, measured.second
+    return compute_similarities(
+        measured.values,
+        conversion,
+        lambda k: "{!r} and {!r}".format(*(measured.labels[side[k]] for side in pairs)),
     )
 
 
-def similar(
-    distance: np.ndarray, how: str | Callable[[np.ndarray], Any], pair: Callable[[int], str]
+def compute_similarities(
+    distance: np.ndarray, conversion: str | Callable[[np.ndarray], Any], describe_pair: Callable[[int], str]
 ) -> np.ndarray:
-    """The same of a vector of dissimilarities; `pair` names the objects of one."""
-    if (wrong := (distance < 0) | np.isinf(distance)).any():
-        k = int(wrong.argmax())
-        what = "negative" if distance[k] < 0 else "infinite"
+    """Convert a vector of dissimilarities to similarities; `pair` names a pair in errors."""
+    if (is_wrong := (distance < 0) | np.isinf(distance)).any():
+        k = int(is_wrong.argmax())
+        problem = "negative" if distance[k] < 0 else "infinite"
         raise DataError(
-            f"The dissimilarity of {pair(k)} is {distance[k]:g}, which is {what}; dissimilarities"
+            f"The dissimilarity of {describe_pair(k)} is {distance[k]:g}, which is {problem}; dissimilarities"
             " must be >= 0."
         )
-    if callable(how):
-        return _returned(how(distance.copy()), len(distance))
-    if how == "linear":
-        return (1.0 if distance.max() <= 1.0 else distance.max()) - distance
+    if callable(conversion):
+        return _check_returned(conversion(distance.copy()), len(distance))
+    if conversion == "linear":
+        return max(1.0, distance.max()) - distance
     if not distance.any():
         raise DataError(
             'All dissimilarities are 0, so they have no scale; how="exponential" requires at least'
@@ -171,15 +174,14 @@ def similar(
 
 
 def is_symmetric(table: np.ndarray) -> bool:
-    """Whether the two sides of the diagonal agree wherever both are there."""
+    """Return whether both sides of the diagonal agree where both are measured."""
     with np.errstate(invalid="ignore"):  # infinite numbers are refused later
-        return _largest_difference(table)[0] <= _tolerance(table)
+        return _find_largest_difference(table)[0] <= _compute_tolerance(table)
 
 
-def _layout(table: np.ndarray) -> tuple[str, bool]:
-    """Which part of the table holds the similarities, and whether zeros beside it were cleared."""
-    # A triangle of nothing but zeros beside one that holds other numbers is empty: nobody measured
-    # it.
+def _find_layout(table: np.ndarray) -> tuple[str, bool]:
+    """Return the part of the table with similarities, and whether zeros were cleared."""
+    # A triangle of zeros next to one with other numbers was not measured.
     n = len(table)
     upper = np.triu(np.ones((n, n), dtype=bool), k=1)
     for empty, side in ((upper, "lower triangle"), (upper.T, "upper triangle")):
@@ -192,8 +194,9 @@ def _layout(table: np.ndarray) -> tuple[str, bool]:
 
 
 def _check_symmetry(names: tuple[str, ...], table: np.ndarray) -> None:
-    difference, i, j = _largest_difference(table)
-    if difference > _tolerance(table):
+    """Raise unless both sides of the diagonal agree."""
+    difference, i, j = _find_largest_difference(table)
+    if difference > _compute_tolerance(table):
         raise DataError(
             f"Similarities must be symmetric; the largest difference is {difference:.6g}, between"
             f" {table[i, j]:g} {describe_cell(names, i, j)} and {table[j, i]:g} {describe_cell(names, j, i)}. To"
@@ -203,7 +206,8 @@ def _check_symmetry(names: tuple[str, ...], table: np.ndarray) -> None:
         )
 
 
-def _largest_difference(table: np.ndarray) -> tuple[float, int, int]:
+def _find_largest_difference(table: np.ndarray) -> tuple[float, int, int]:
+    """Find the largest difference between the sides of the diagonal, and its position."""
     difference = np.nan_to_num(np.abs(table - table.T))
     if not difference.size:
         return 0.0, 0, 0
@@ -211,13 +215,14 @@ def _largest_difference(table: np.ndarray) -> tuple[float, int, int]:
     return float(difference[i, j]), i, j
 
 
-def _tolerance(table: np.ndarray) -> float:
+def _compute_tolerance(table: np.ndarray) -> float:
+    """Compute the difference that is due to rounding."""
     measured = table[~np.isnan(table) & ~np.eye(len(table), dtype=bool)]
     return ROUNDING * float(np.ptp(measured)) if measured.size else 0.0
 
 
-def _lenient(value: Any) -> float:
-    """The value as a number, NaN if it is none."""
+def _convert_leniently(value: Any) -> float:
+    """Convert a value to a float, NaN if it is not a number."""
     if isinstance(value, np.complexfloating):
         return np.nan
     try:
@@ -226,57 +231,58 @@ def _lenient(value: Any) -> float:
         return np.nan
 
 
-def _lowest(
+def _is_diagonal_lowest(
     diagonal: np.ndarray, first: np.ndarray, second: np.ndarray, values: np.ndarray
 ) -> bool:
-    """Whether the diagonal is the minimum of every row, and in most rows alone: so it is with
-    distances."""
-    # A diagonal of 0 that stands for "not measured" beside similarities of which many are 0 is not
-    # meant.
+    """Return whether the diagonal is the minimum of every row, as for distances.
+
+    In most rows it must be smaller than all other values.
+    """
+    # A diagonal of 0 that means "not measured" does not count if many similarities are 0.
     smallest = np.full(len(diagonal), np.inf)
     np.minimum.at(smallest, first, values)
     np.minimum.at(smallest, second, values)
     return bool(np.all(diagonal <= smallest) and 2 * np.sum(diagonal < smallest) > len(diagonal))
 
 
-def _returned(similarity: Any, pairs: int) -> np.ndarray:
+def _check_returned(similarity: Any, pairs: int) -> np.ndarray:
+    """Check that a conversion returned finite numbers, one per pair."""
     try:
-        values = np.array(similarity, dtype=np.float64)
-        got = (
-            f"an array of shape {values.shape}"
-            if values.shape != (pairs,)
+        converted = np.array(similarity, dtype=np.float64)
+        description = (
+            f"an array of shape {converted.shape}"
+            if converted.shape != (pairs,)
             else "some values that are not finite"
         )
     except (TypeError, ValueError):
-        values, got = np.empty(0), type(similarity).__name__
-    if values.shape != (pairs,) or not np.isfinite(values).all():
+        converted, description = np.empty(0), type(similarity).__name__
+    if converted.shape != (pairs,) or not np.isfinite(converted).all():
         raise DataError(
             f"`how` must return {pairs:,} finite numbers, one similarity per dissimilarity; got"
-            f" {got}."
+            f" {description}."
         )
-    return values
+    return converted
 
 
-def judgement_table(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
-    """The numbers of judgements, objects by objects in this order; NaN where there are none, and on
-    the diagonal."""
+def read_judgements(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
+    """Read the numbers of judgements, objects by objects; NaN where there are none."""
     if hasattr(judgements, "tocoo"):
         judgements = judgements.toarray()
-    own, table = read_square_table(judgements, None, JUDGEMENTS)
+    judgement_labels, table = read_square_table(judgements, None, JUDGEMENTS)
     n = len(names)
-    if len(own) != n:
+    if len(judgement_labels) != n:
         raise DataError(
-            f"`judgements` must have the shape of `matrix`, {n} by {n}; got {len(own)} by"
-            f" {len(own)}."
+            f"`judgements` must have the shape of `matrix`, {n} by {n}; got {len(judgement_labels)} by"
+            f" {len(judgement_labels)}."
         )
-    if hasattr(judgements, "columns") and own != tuple(map(str, range(n))):
-        if set(own) != set(names):
+    if hasattr(judgements, "columns") and judgement_labels != tuple(map(str, range(n))):
+        if set(judgement_labels) != set(names):
             raise DataError(
                 "`judgements` must have the same labels as `matrix`; only one of the tables has"
-                f" {shorten(sorted({*own} ^ {*names}))}."
+                f" {shorten(sorted({*judgement_labels} ^ {*names}))}."
             )
-        place = [own.index(name) for name in names]
-        table = table[np.ix_(place, place)]
+        row_indices = [judgement_labels.index(name) for name in names]
+        table = table[np.ix_(row_indices, row_indices)]
     if table.dtype.kind not in "biuf":
         table = table.astype(object)
         np.fill_diagonal(table, None)
@@ -284,9 +290,9 @@ def judgement_table(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
         table, lambda k: describe_cell(names, k // n, k % n), "number of judgements"
     ).reshape(n, n)
     np.fill_diagonal(table, np.nan)
-    wrong = (table < 0) | (table > MAX_EXACT_COUNT)
-    if wrong.any():
-        k = int(wrong.argmax())
+    is_wrong = (table < 0) | (table > MAX_EXACT_COUNT)
+    if is_wrong.any():
+        k = int(is_wrong.argmax())
         raise DataError(
             f"The number of judgements {describe_cell(names, k // n, k % n)} is {table.flat[k]:g}; it must"
             " be positive and at most 2^53 for measured similarities, and 0 or empty elsewhere."
@@ -295,10 +301,10 @@ def judgement_table(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
     return table
 
 
-def agreed(names: tuple[str, ...], table: np.ndarray) -> np.ndarray:
-    """The number of each pair, objects by objects; NaN where neither side of the diagonal has one.
+def check_judgement_symmetry(names: tuple[str, ...], table: np.ndarray) -> np.ndarray:
+    """Return the number of judgements of each pair, NaN where neither side has one.
 
-    Where only one of n_ij and n_ji is there, it is the pair's.
+    If only one of n_ij and n_ji is present, it is used. Raise if they differ.
     """
     differ = ~np.isnan(table) & ~np.isnan(table.T) & (table != table.T)
     if differ.any():
@@ -310,13 +316,13 @@ def agreed(names: tuple[str, ...], table: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(table), table.T, table)
 
 
-def refuse_unknown(
+def check_judgements_known(
     names: tuple[str, ...], first: np.ndarray, second: np.ndarray, numbers: np.ndarray
 ) -> None:
-    """Raise the error for a measured similarity without its number of judgements."""
-    unknown = np.isnan(numbers)
-    if unknown.any():
-        k = int(unknown.argmax())
+    """Raise if a measured similarity has no number of judgements."""
+    is_unknown = np.isnan(numbers)
+    if is_unknown.any():
+        k = int(is_unknown.argmax())
         raise DataError(
             f"The similarity {describe_cell(names, int(first[k]), int(second[k]))} was measured, but"
             " `judgements` is empty or 0 there; enter the number of judgements, or make the"
@@ -324,61 +330,57 @@ def refuse_unknown(
         )
 
 
-def mean_of_respondents(
+def average_respondents(
     matrices: Any, labels: Iterable[Any] | None, symmetrize: str | None, sigma: Any
-) -> tuple[Measured, float | None, JudgedValues]:
-    """The mean over those who judged a pair, sigma of the kind named, None if it is unknown, and
-    who judged what.
+) -> tuple[MeasuredPairs, float | None, JudgedValues]:
+    """Average the respondents' tables; return pairs, sigma or None, and answers.
 
-    A "deviation" is that of the mean itself, however many judged the pair.
+    A "deviation" sigma applies to the mean itself, however many people judged the pair.
     """
     labels = None if labels is None else tuple(labels)
-    named = (
-        {as_label(name): each for name, each in matrices.items()}
-        if isinstance(matrices, Mapping)
-        else None
-    )
-    if named is not None and len(named) < len(matrices):
+    matrix_by_name = None
+    if isinstance(matrices, Mapping):
+        matrix_by_name = {as_label(name): matrix for name, matrix in matrices.items()}
+    if matrix_by_name is not None and len(matrix_by_name) < len(matrices):
         raise DataError(
             f"Respondents must have unique names; got {shorten(list(map(as_label, matrices)))}."
         )
-    listed = _listed(matrices if named is None else list(named.values()))
+    matrices_in_order = _list_matrices(matrices if matrix_by_name is None else list(matrix_by_name.values()))
     respondents = (
-        tuple(str(number + 1) for number in range(len(listed))) if named is None else tuple(named)
+        tuple(str(number + 1) for number in range(len(matrices_in_order))) if matrix_by_name is None else tuple(matrix_by_name)
     )
     people = [
-        _of_one(number, each, labels, symmetrize) for number, each in enumerate(listed, start=1)
+        _read_one_respondent(number, matrix, labels, symmetrize) for number, matrix in enumerate(matrices_in_order, start=1)
     ]
     names = people[0].labels
     n = len(names)
-    judged = np.full((len(people), n, n), np.nan)
-    for number, (person, one) in enumerate(zip(judged, people, strict=True), start=1):
-        if set(one.labels) != set(names):
+    values_by_person = np.full((len(people), n, n), np.nan)
+    for number, (person, measured_by_person) in enumerate(zip(values_by_person, people, strict=True), start=1):
+        if set(measured_by_person.labels) != set(names):
             raise DataError(
                 f"All tables must have the same labels; respondent {number} has"
-                f" {shorten(one.labels)}, but respondent 1 has {shorten(names)}."
+                f" {shorten(measured_by_person.labels)}, but respondent 1 has {shorten(names)}."
             )
-        place = np.array([names.index(label) for label in one.labels])
-        a, b = place[one.first], place[one.second]
-        person[a, b] = person[b, a] = one.values
+        new_indices = np.array([names.index(label) for label in measured_by_person.labels])
+        first_index, second_index = new_indices[measured_by_person.first], new_indices[measured_by_person.second]
+        person[first_index, second_index] = person[second_index, first_index] = measured_by_person.values
     i, j = np.triu_indices(n, k=1)
-    pairs = judged[:, i, j]
-    there = ~np.isnan(pairs).all(axis=0)
-    first, second, pairs = i[there].astype(np.int64), j[there].astype(np.int64), pairs[:, there]
+    pairs = values_by_person[:, i, j]
+    is_measured = ~np.isnan(pairs).all(axis=0)
+    first, second, pairs = i[is_measured].astype(np.int64), j[is_measured].astype(np.int64), pairs[:, is_measured]
     mean = np.nanmean(pairs, axis=0) if pairs.size else np.empty(0)
-    lowest = all(person.lowest_diagonal for person in people)
-    layout, zeros = next(
-        ((one.layout, True) for one in people if one.zeros_not_read),
-        ("mean over respondents", False),
-    )
+    has_lowest_diagonal = all(person.lowest_diagonal for person in people)
+    cleared = [person.layout for person in people if person.zeros_not_read]
+    layout, zeros = (cleared or ["mean over respondents"])[0], bool(cleared)
     judges = (~np.isnan(pairs)).sum(axis=0)
-    numbers = np.ones(len(mean)) if sigma == "deviation" else judges.astype(float)
-    found = Measured(names, first, second, mean, numbers, layout, zeros, lowest)
-    empirical = _sigma(pairs, mean, judges, sigma) if pairs.size else None
-    return found, empirical, JudgedValues.of_table(respondents, pairs)
+    n_judgements = np.ones(len(mean)) if sigma == "deviation" else judges.astype(float)
+    measured = MeasuredPairs(names, first, second, mean, n_judgements, layout, zeros, has_lowest_diagonal)
+    empirical = _estimate_sigma(pairs, mean, judges, sigma) if pairs.size else None
+    return measured, empirical, JudgedValues.of_table(respondents, pairs)
 
 
-def _listed(matrices: Any) -> list[Any]:
+def _list_matrices(matrices: Any) -> list[Any]:
+    """Return the respondents' matrices as a list; raise if there are none."""
     if hasattr(matrices, "ndim") and (matrices.ndim != 3 or not len(matrices)):
         raise DataError(
             "`matrices` must be a list of square tables, or an array (respondents, objects,"
@@ -395,38 +397,42 @@ def _listed(matrices: Any) -> list[Any]:
     return people
 
 
-def _of_one(
+def _read_one_respondent(
     number: int, matrix: Any, labels: tuple[Any, ...] | None, symmetrize: str | None
-) -> Measured:
+) -> MeasuredPairs:
+    """Read one respondent's table; name the respondent in errors."""
     try:
-        return measured_pairs(matrix, labels, symmetrize)
+        return read_measured_pairs(matrix, labels, symmetrize)
     except DataError as error:
         raise DataError(f"Respondent {number}: ", error) from None
 
 
-def _sigma(pairs: np.ndarray, mean: np.ndarray, judges: np.ndarray, kind: Any) -> float | None:
+def _estimate_sigma(pairs: np.ndarray, mean: np.ndarray, judges: np.ndarray, sigma_kind: Any) -> float | None:
+    """Estimate sigma of a mean ("deviation") or of one judgement; None if unknown."""
     squares = np.nansum((pairs - mean) ** 2, axis=0)
     several = judges > 1
     if not several.any():
         return None
-    if kind == "deviation":
+    if sigma_kind == "deviation":
         sigma = float(np.sqrt(squares[several] / (judges[several] - 1)).mean())
-        return _above_rounding(sigma, mean)
-    return _of_a_judgement(squares, mean, judges)
+        return _drop_rounding_sigma(sigma, mean)
+    return _estimate_judgement_sigma(squares, mean, judges)
 
 
-def _of_a_judgement(squares: np.ndarray, mean: np.ndarray, judges: np.ndarray) -> float | None:
-    """Sigma of one judgement about the mean of its pair, from the sum of squares in each; None if
-    all agree."""
-    return _above_rounding(float(np.sqrt(squares.sum() / (judges - 1).sum())), mean)
+def _estimate_judgement_sigma(squares: np.ndarray, mean: np.ndarray, judges: np.ndarray) -> float | None:
+    """Estimate the standard deviation of one judgement; None if all judgements agree.
+
+    `squares` are the sums of squares within pairs.
+    """
+    return _drop_rounding_sigma(float(np.sqrt(squares.sum() / (judges - 1).sum())), mean)
 
 
-def _above_rounding(sigma: float, mean: np.ndarray) -> float | None:
-    """A sigma that is more than how the numbers were written."""
+def _drop_rounding_sigma(sigma: float, mean: np.ndarray) -> float | None:
+    """Return sigma, or None if it is only due to rounding."""
     return sigma if sigma > ROUNDING * max(float(np.ptp(mean)), float(np.abs(mean).max())) else None
 
 
-# Lists of pairs with their similarity: which columns hold them, and the mean of repeated rows -----
+# Lists of pairs with their similarity: their columns, and the mean of repeated rows ---------------
 
 
 EXPECTED = (
@@ -438,8 +444,7 @@ EXPECTED = (
 
 
 class SimilarityColumns(NamedTuple):
-    """Which columns hold the two objects, their similarity, how many judgements a row stands for,
-    and who judged."""
+    """The columns of a list of pairs: objects, similarity, count and respondent."""
 
     first: str
     second: str
@@ -456,211 +461,220 @@ class SimilarityColumns(NamedTuple):
         )
 
 
-def pair_columns(
+def find_pair_columns(
     names: list[str],
     first: str | None = None,
     second: str | None = None,
     similarity: str | None = None,
     count: str | None = None,
-    who: str | None = None,
+    respondent_column: str | None = None,
 ) -> SimilarityColumns:
-    """The columns of a list of pairs: those named, and for the others those that bear one of the
-    usual names."""
-    own = map_plain_names(names)
+    """Find the columns of a list of pairs by their usual names, unless given."""
+    name_by_plain = map_plain_names(names)
     if (first is None) != (second is None):
         raise DataError(
             "Only one column of objects is named; give both `first` and `second`, or neither."
         )
     if first is None or second is None:
-        pairs = [(a.format(side), a.format(other)) for side, other in SIDES for a in STEMS_OF_SIDES]
-        found = [(own[a], own[b]) for a, b in (*pairs, *ROW_COLUMN) if a in own and b in own]
-        if not found:
-            raise DataError(*_not_similarities(names, own))
-        _only_one([f"{a!r} and {b!r}" for a, b in found], "the two objects")
-        first, second = found[0]
-    free = {short: name for short, name in own.items() if name not in (first, second, count, who)}
+        pairs = [
+            (stem.format(first_mark), stem.format(second_mark))
+            for first_mark, second_mark in SIDES
+            for stem in STEMS_OF_SIDES
+        ]
+        candidates = [(name_by_plain[a], name_by_plain[b]) for a, b in (*pairs, *ROW_COLUMN) if a in name_by_plain and b in name_by_plain]
+        if not candidates:
+            raise DataError(*_explain_missing_columns(names, name_by_plain))
+        _check_only_one([f"{a!r} and {b!r}" for a, b in candidates], "the two objects")
+        first, second = candidates[0]
+    unused_columns = {short: name for short, name in name_by_plain.items() if name not in (first, second, count, respondent_column)}
     if similarity is None:
-        found = list(SIMILARITY.surely(free)) or list(SIMILARITY.each(free))
-        if not found:
-            raise DataError(*_not_similarities(names, free))
-        _only_one(list(map(repr, found)), "the similarity")
-        similarity = found[0]
+        candidates = list(SIMILARITY.surely(unused_columns)) or list(SIMILARITY.each(unused_columns))
+        if not candidates:
+            raise DataError(*_explain_missing_columns(names, unused_columns))
+        _check_only_one(list(map(repr, candidates)), "the similarity")
+        similarity = candidates[0]
     if count is None:
-        found = list(COUNT.each(free, (similarity,)))
-        _only_one(list(map(repr, found)), "the number of judgements per row")
-        count = found[0] if found else None
-    who = who or next(RESPONDENT.surely(free, (similarity, count)), None)
-    return SimilarityColumns(first, second, similarity, count, who)
+        candidates = list(COUNT.each(unused_columns, (similarity,)))
+        _check_only_one(list(map(repr, candidates)), "the number of judgements per row")
+        count = candidates[0] if candidates else None
+    respondent_column = respondent_column or next(RESPONDENT.surely(unused_columns, (similarity, count)), None)
+    return SimilarityColumns(first, second, similarity, count, respondent_column)
 
 
-def tells_similarities(names: list[str], vaguely: bool) -> bool:
-    """Whether these are the columns of such a list; `vaguely`: a column called "rating" will do."""
-    own = map_plain_names(names)
-    if next(SIMILARITY.each(own) if vaguely else SIMILARITY.surely(own), None) is None:
+def are_similarity_columns(names: list[str], accept_vague: bool) -> bool:
+    """Return whether these are the columns of a list of pairs.
+
+    If `vaguely`, a column named "rating" is accepted.
+    """
+    name_by_plain = map_plain_names(names)
+    if next(SIMILARITY.each(name_by_plain) if accept_vague else SIMILARITY.surely(name_by_plain), None) is None:
         return False
     try:
-        pair_columns(names)
+        find_pair_columns(names)
     except DataError:
         return False
     return True
 
 
-def listed_pairs(
+def read_pair_list(
     frame: "pd.DataFrame", columns: SimilarityColumns, labels: Iterable[Any] | None
-) -> tuple[Measured, float | None, JudgedValues | None]:
-    """The pairs of a list, what a judgement is off where judgements tell it, and who judged them,
-    where that is known and nobody judged a pair several times; rows of the same two objects, in
-    either order, are averaged."""
+) -> tuple[MeasuredPairs, float | None, JudgedValues | None]:
+    """Read a list of pairs: the mean pairs, sigma of a judgement, and answers.
+
+    Rows of the same two objects, in either order, are averaged. Sigma is None unless judgements are
+    repeated. The answers are None if respondents are unknown or judged a pair several times.
+    """
     if not len(frame):
         raise DataError("The table has no rows, so it contains no similarities.")
-    given = get_column(frame, columns.similarity)
-    where = f"column {columns.similarity!r}"
-    raw = given.to_numpy(dtype=object) if given.hasnans else given.to_numpy()
-    values = check_numbers(raw, lambda k: f"in row {frame.index[k]}, {where}", "similarity")
+    series = get_column(frame, columns.similarity)
+    column_text = f"column {columns.similarity!r}"
+    raw = series.to_numpy(dtype=object) if series.hasnans else series.to_numpy()
+    values = check_numbers(raw, lambda k: f"in row {frame.index[k]}, {column_text}", "similarity")
     if np.isinf(values).any():
         k = int(np.isinf(values).argmax())
         raise DataError(
-            f"The similarity in row {frame.index[k]}, {where} is infinite; similarities must be"
+            f"The similarity in row {frame.index[k]}, {column_text} is infinite; similarities must be"
             " finite."
         )
     counts = read_counts(frame, columns.count, weights=True)
     first, second = get_column(frame, columns.first), get_column(frame, columns.second)
 
     def place(row: int, is_first: bool) -> str:
+        """Describe the position of a label."""
         return (
             f"in row {frame.index[row]}, column {columns.first if is_first else columns.second!r}"
         )
 
-    # an object beside itself is the diagonal, which is not read; encode refuses it only where it
-    # counts
-    names, i, j = encode_labels(first, second, np.zeros(len(frame)), labels, place)
-    read = (i != j) & (counts > 0) & ~np.isnan(values)
-    if not read.all():
-        note(f"{plural(int((~read).sum()), 'row')} without a similarity of two objects dropped")
-    i, j, values, counts = i[read], j[read], values[read], counts[read]
-    who = read_respondents(frame, columns.who, columns)
-    if who is None:
-        return *_averaged(names, i, j, values, counts), None
-    return _judged(names, i, j, values, counts, who.of_rows(read))
+    # rows that compare an object with itself are the diagonal; with a count of 0 they raise no error
+    names, first_index, second_index = encode_labels(first, second, np.zeros(len(frame)), labels, place)
+    is_used = (first_index != second_index) & (counts > 0) & ~np.isnan(values)
+    if not is_used.all():
+        note(f"{plural(int((~is_used).sum()), 'row')} without a similarity of two objects dropped")
+    first_index, second_index, values, counts = first_index[is_used], second_index[is_used], values[is_used], counts[is_used]
+    row_respondents = read_respondents(frame, columns.who, columns)
+    if row_respondents is None:
+        return *_average_pairs(names, first_index, second_index, values, counts), None
+    return _average_judged_rows(names, first_index, second_index, values, counts, row_respondents.of_rows(is_used))
 
 
-def _judged(
+def _average_judged_rows(
     names: tuple[str, ...],
     i: np.ndarray,
     j: np.ndarray,
     values: np.ndarray,
     counts: np.ndarray,
-    who: RowRespondents,
-) -> tuple[Measured, float | None, JudgedValues | None]:
-    """The mean over those who judged a pair, and who did; one who wrote every pair in both orders
-    judged it once."""
+    row_respondents: RowRespondents,
+) -> tuple[MeasuredPairs, float | None, JudgedValues | None]:
+    """Average the judgements of each pair, and return who judged it.
+
+    Respondents who wrote every pair in both orders judged it once.
+    """
     n = len(names)
     pair = number_pairs(n, i, j)
-    _, row, place = np.unique(who.number * n * n + pair, return_index=True, return_inverse=True)
-    if _written_twice(i < j, place, values == values[row][place], counts):
-        i, j, values, counts, pair, number = (
-            i[row],
-            j[row],
-            values[row],
-            counts[row],
-            pair[row],
-            who.number[row],
-        )
-    elif len(row) == len(place):
-        number = who.number
+    _, row, key_index = np.unique(row_respondents.number * n * n + pair, return_index=True, return_inverse=True)
+    if _is_written_twice(i < j, key_index, values == values[row][key_index], counts):
+        i, j, values, counts = i[row], j[row], values[row], counts[row]
+        pair, respondent_index = pair[row], row_respondents.number[row]
+    elif len(row) == len(key_index):
+        respondent_index = row_respondents.number
     else:
-        k = int((np.bincount(place) > 1).argmax())
-        a, b = names[i[row[k]]], names[j[row[k]]]
+        k = int((np.bincount(key_index) > 1).argmax())
+        first_object, second_object = names[i[row[k]]], names[j[row[k]]]
         warn(
             DataWarning(
-                f"The column of respondents was ignored because {who.names[who.number[row[k]]]!r}"
-                f" judged {a!r} and {b!r} several times; to use it, give one mean per respondent"
+                f"The column of respondents was ignored because {row_respondents.names[row_respondents.number[row[k]]]!r}"
+                f" judged {first_object!r} and {second_object!r} several times; to use it, give one mean per respondent"
                 " and pair."
             )
         )
-        return _averaged(names, i, j, values, counts)[0], None, None
-    found, sigma = _averaged(names, i, j, values, counts)
+        return _average_pairs(names, i, j, values, counts)[0], None, None
+    measured, sigma = _average_pairs(names, i, j, values, counts)
     if (counts != 1.0).any():  # a row is the mean of several judgements
-        return found, sigma, None
-    places = np.searchsorted(found.first * n + found.second, pair)
-    order = np.lexsort((places, number))
-    whose = number[order].astype(np.int32), places[order].astype(np.int32)
-    return found, sigma, JudgedValues._from_fields(who.names, *whose, values[order], who.people)
+        return measured, sigma, None
+    pair_index = np.searchsorted(measured.first * n + measured.second, pair)
+    order = np.lexsort((pair_index, respondent_index))
+    answer_keys = respondent_index[order].astype(np.int32), pair_index[order].astype(np.int32)
+    return measured, sigma, JudgedValues._from_fields(row_respondents.names, *answer_keys, values[order], row_respondents.people)
 
 
-def _averaged(
+def _average_pairs(
     names: tuple[str, ...], i: np.ndarray, j: np.ndarray, values: np.ndarray, counts: np.ndarray
-) -> tuple[Measured, float | None]:
-    """The mean of each pair, and what a judgement is off, where most pairs have two judgements, a
-    row each."""
-    # with fewer, the few pairs that were judged again would say less of it than features that fit
-    # the others
+) -> tuple[MeasuredPairs, float | None]:
+    """Average the rows of each pair, and estimate sigma of a judgement.
+
+    Sigma is None unless most pairs have two judgements, in one row each.
+    """
+    # with fewer repeated pairs, the features that fit the other pairs are more informative on sigma
     n = len(names)
-    pairs, where_first, place = np.unique(
+    pairs, first_rows, pair_index = np.unique(
         number_pairs(n, i, j), return_index=True, return_inverse=True
     )
-    base = values[where_first]  # so that the mean of equal numbers is that number to the last bit
-    excess = np.bincount(place, weights=counts * (values - base[place]), minlength=len(pairs))
-    total = np.bincount(place, weights=counts, minlength=len(pairs))
-    mean = base + excess / total
-    is_square = _written_twice(i < j, place, values == base[place], counts)
-    found = Measured(
-        names, pairs // n, pairs % n, mean, total / 2.0 if is_square else total, "table of pairs"
+    base = values[first_rows]  # makes the mean of equal numbers exactly that number
+    excess = np.bincount(pair_index, weights=counts * (values - base[pair_index]), minlength=len(pairs))
+    n_judgements = np.bincount(pair_index, weights=counts, minlength=len(pairs))
+    mean = base + excess / n_judgements
+    is_square = _is_written_twice(i < j, pair_index, values == base[pair_index], counts)
+    measured = MeasuredPairs(
+        names, pairs // n, pairs % n, mean, n_judgements / 2.0 if is_square else n_judgements, "table of pairs"
     )
     if (
         is_square
         or not len(pairs)
-        or min(np.median(total), np.mean(total)) < 2.0
+        or min(np.median(n_judgements), np.mean(n_judgements)) < 2.0
         or (counts != 1.0).any()
     ):
-        return found, None
-    # each judgement twice tells half of what it is off
-    if _mostly_both_ways(i < j, place, values - base[place]):
-        return found, None
-    squares = np.bincount(place, (values - mean[place]) ** 2, len(pairs))
-    return found, _of_a_judgement(squares, mean, total)
+        return measured, None
+    # if each judgement is written twice, sigma would be too small
+    if _are_mostly_mirrored(i < j, pair_index, values - base[pair_index]):
+        return measured, None
+    squares = np.bincount(pair_index, (values - mean[pair_index]) ** 2, len(pairs))
+    return measured, _estimate_judgement_sigma(squares, mean, n_judgements)
 
 
-def _mostly_both_ways(forward: np.ndarray, place: np.ndarray, values: np.ndarray) -> bool:
-    """Whether most pairs have the same numbers in either order, as if each judgement were written
-    in both."""
-    pairs = int(place.max()) + 1
-    one, other = (
-        [np.bincount(place[side], values[side] ** power, pairs) for power in range(4)]
-        for side in (forward, ~forward)
+def _are_mostly_mirrored(forward: np.ndarray, pair_index: np.ndarray, values: np.ndarray) -> bool:
+    """Return whether most pairs have the same numbers in both orders.
+
+    Then each judgement was probably written twice.
+    """
+    n_pairs = int(pair_index.max()) + 1
+    forward_sums, backward_sums = (
+        [np.bincount(pair_index[rows], values[rows] ** power, n_pairs) for power in range(4)]
+        for rows in (forward, ~forward)
     )
-    return bool(np.isclose(one, other).all(axis=0).mean() > 0.5)
+    return bool(np.isclose(forward_sums, backward_sums).all(axis=0).mean() > 0.5)
 
 
-def _written_twice(
-    forward: np.ndarray, place: np.ndarray, as_first: np.ndarray, counts: np.ndarray
+def _is_written_twice(
+    forward: np.ndarray, pair_index: np.ndarray, equals_first: np.ndarray, counts: np.ndarray
 ) -> bool:
-    """Whether the list is a symmetric square written out: every pair in both orders, with the same
-    numbers."""
-    pairs = int(place.max(initial=-1)) + 1
-    one_each = (
-        np.bincount(place[forward], minlength=pairs),
-        np.bincount(place[~forward], minlength=pairs),
+    """Return whether a list is a symmetric square: every pair in both orders, with equal numbers.
+    """
+    n_pairs = int(pair_index.max(initial=-1)) + 1
+    times_by_order = (
+        np.bincount(pair_index[forward], minlength=n_pairs),
+        np.bincount(pair_index[~forward], minlength=n_pairs),
     )
-    if not pairs or not as_first.all() or any((times != 1).any() for times in one_each):
+    if not n_pairs or not equals_first.all() or any((times != 1).any() for times in times_by_order):
         return False
-    of_pair = (
-        counts[forward][np.argsort(place[forward])],
-        counts[~forward][np.argsort(place[~forward])],
+    counts_by_order = (
+        counts[forward][np.argsort(pair_index[forward])],
+        counts[~forward][np.argsort(pair_index[~forward])],
     )
-    return np.array_equal(*of_pair)
+    return np.array_equal(*counts_by_order)
 
 
-def _only_one(found: list[str], what: str) -> None:
-    if len(found) > 1:
+def _check_only_one(candidates: list[str], role: str) -> None:
+    """Raise if several columns may have the same role."""
+    if len(candidates) > 1:
         raise DataError(
-            f"Several columns could contain {what} ({', or '.join(found)}); name one, or rename"
+            f"Several columns could contain {role} ({', or '.join(candidates)}); name one, or rename"
             " the others."
         )
 
 
-def _not_similarities(names: list[str], own: dict[str, str]) -> tuple[Any, ...]:
-    if (name := DISSIMILARITY.among(own)) is not None:
+def _explain_missing_columns(names: list[str], name_by_plain: dict[str, str]) -> tuple[Any, ...]:
+    """Explain that the columns are not similarities, with a fix for dissimilarities."""
+    if (name := DISSIMILARITY.among(name_by_plain)) is not None:
         return (
             f"Column {name!r} contains dissimilarities; convert them to similarities",
             InPython(

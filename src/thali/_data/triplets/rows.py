@@ -1,5 +1,4 @@
-"""From questions about objects, or sets of them, to distinct sets of pairs with counts of the pair
-that was chosen."""
+"""Questions about objects as distinct sets of pairs, with counts of the chosen pair."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,113 +36,115 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Pair = tuple[str, str]
-Where = Callable[[int], str]  # a row in words
-MAX_OBJECTS = 2**31  # so that two of them make a number
+RowDescriber = Callable[[int], str]  # a row in words
+MAX_OBJECTS = 2**31  # the key of a pair must fit into 64 bits
 
 
 class TripletQuestions(NamedTuple):
-    """Questions of the same number of pairs."""
+    """Questions with the same number of pairs."""
 
     pairs: np.ndarray  # (questions, m) int64: first * n + second of each pair, first < second
-    chosen: np.ndarray  # (questions,) which of them was chosen
+    chosen: np.ndarray  # (questions,) index of the chosen pair
     times: np.ndarray  # (questions,)
 
 
-def of_objects(
+def build_set_questions(
     n: int, members: np.ndarray, first: np.ndarray, second: np.ndarray, times: np.ndarray
 ) -> TripletQuestions:
-    """Sets of objects (questions, size), of which two positions (first, second) were chosen: all
-    pairs of a set."""
-    a, b = np.triu_indices(members.shape[1], k=1)
-    number = np.zeros((members.shape[1],) * 2, np.int64)
-    number[a, b] = number[b, a] = np.arange(len(a))
+    """Build questions from sets of objects (questions, size).
+
+    Each set contains all pairs of its objects; the chosen pair has the positions (first, second).
+    """
+    low, high = np.triu_indices(members.shape[1], k=1)
+    pair_positions = np.zeros((members.shape[1],) * 2, np.int64)
+    pair_positions[low, high] = pair_positions[high, low] = np.arange(len(low))
     return TripletQuestions(
-        number_pairs(n, members[:, a], members[:, b]), number[first, second], times
+        number_pairs(n, members[:, low], members[:, high]), pair_positions[first, second], times
     )
 
 
-def refuse_repeated(members: np.ndarray, labels: Sequence[str], where: Where) -> None:
-    """Raise if a set of objects names one twice."""
+def check_distinct_objects(members: np.ndarray, labels: Sequence[str], describe: RowDescriber) -> None:
+    """Raise if a set contains an object twice."""
     ordered = np.sort(members, axis=1)
-    twice = (np.diff(ordered, axis=1) == 0).any(axis=1)
-    if twice.any():
-        k = int(twice.argmax())
+    is_repeated = (np.diff(ordered, axis=1) == 0).any(axis=1)
+    if is_repeated.any():
+        k = int(is_repeated.argmax())
         repeated = ordered[k][1:][np.diff(ordered[k]) == 0][0]
         raise DataError(
-            f"{labels[repeated]!r} is listed twice {where(k)}; give different objects, or remove"
+            f"{labels[repeated]!r} is listed twice {describe(k)}; give different objects, or remove"
             " the row."
         )
 
 
-def added_up(
+def sum_questions(
     n: int, parts: Iterable[TripletQuestions]
 ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], list]:
-    """The distinct sets of pairs, small ones first, and how often each of their pairs was chosen;
-    of each part that was asked, small sets first, the places of the pairs that its rows chose."""
-    sizes, keys, counts, places, before = [], [], [], [], 0
+    """Sum the answers to equal sets of pairs, small sets first.
+
+    Return (start, first, second, counts), and the position of each answer, by part.
+    """
+    sizes, keys, counts, answer_positions, n_places = [], [], [], [], 0
     for questions in sorted(parts, key=lambda part: part.pairs.shape[1]):
-        asked = questions.times > 0
-        if not asked.any():
+        is_asked = questions.times > 0
+        if not is_asked.any():
             continue
-        pairs, chosen, m = questions.pairs[asked], questions.chosen[asked], questions.pairs.shape[1]
+        pairs, chosen, m = questions.pairs[is_asked], questions.chosen[is_asked], questions.pairs.shape[1]
         order = np.argsort(pairs, axis=1, kind="stable")
         pairs = np.take_along_axis(pairs, order, axis=1)
-        place = (order == chosen[:, None]).argmax(axis=1)
-        which, shown = distinct_rows(pairs)
-        sizes.append(np.full(len(shown), m))
-        keys.append(pairs[shown].ravel())
-        counts.append(np.bincount(which * m + place, questions.times[asked], m * len(shown)))
-        places.append(before + which * m + place)
-        before += m * len(shown)
+        chosen_position = (order == chosen[:, None]).argmax(axis=1)
+        set_index, first_rows = number_distinct_rows(pairs)
+        sizes.append(np.full(len(first_rows), m))
+        keys.append(pairs[first_rows].ravel())
+        counts.append(np.bincount(set_index * m + chosen_position, questions.times[is_asked], m * len(first_rows)))
+        answer_positions.append(n_places + set_index * m + chosen_position)
+        n_places += m * len(first_rows)
     if not sizes:
         raise DataError("There are no answers; give at least one answered question.")
     start = part_bounds(np.concatenate(sizes))
     key = np.concatenate(keys)
-    return (start, key // n, key % n, np.concatenate(counts)), places
+    return (start, key // n, key % n, np.concatenate(counts)), answer_positions
 
 
-def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each row among the distinct ones, in lexicographic order, and one row of
-    each."""
-    code = np.zeros(len(rows), np.int64)
-    for values in rows.T:
-        _, values = np.unique(values, return_inverse=True)
-        _, code = np.unique(code * (int(values.max()) + 1) + values, return_inverse=True)
-    _, shown = np.unique(code, return_index=True)
-    return code, shown
+def number_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number the distinct rows in lexicographic order, and return one row of each."""
+    row_code = np.zeros(len(rows), np.int64)
+    for codes in rows.T:
+        _, codes = np.unique(codes, return_inverse=True)
+        _, row_code = np.unique(row_code * (int(codes.max()) + 1) + codes, return_inverse=True)
+    _, first_rows = np.unique(row_code, return_index=True)
+    return row_code, first_rows
 
 
-def refuse_other_sets(
-    parts: Iterable[tuple[TripletQuestions, np.ndarray]], n: int, labels: Any, where: Where
+def check_question_names(
+    parts: Iterable[tuple[TripletQuestions, np.ndarray]], n: int, labels: Any, describe: RowDescriber
 ) -> None:
-    """Raise if two answers to one question, by its name, are out of different sets; with each part
-    its names."""
-    seen: dict[Any, tuple[tuple[int, ...], int]] = {}
+    """Raise if two answers to one question, by its name, are from different sets."""
+    set_by_name: dict[Any, tuple[tuple[int, ...], int]] = {}
     row = 0
     for questions, names in parts:
         for pairs, name in zip(
             np.sort(questions.pairs, axis=1).tolist(), names.tolist(), strict=True
         ):
-            known = seen.setdefault(name, (tuple(pairs), row))
-            if known[0] != tuple(pairs):
+            first_set = set_by_name.setdefault(name, (tuple(pairs), row))
+            if first_set[0] != tuple(pairs):
                 raise DataError(
-                    f"Question {name!r} has different sets: {_objects(known[0], n, labels)}"
-                    f" {where(known[1])}, {_objects(pairs, n, labels)} {where(row)}; use different"
+                    f"Question {name!r} has different sets: {_describe_objects(first_set[0], n, labels)}"
+                    f" {describe(first_set[1])}, {_describe_objects(pairs, n, labels)} {describe(row)}; use different"
                     " names for different questions."
                 )
             row += 1
 
 
-def _objects(pairs: Iterable[int], n: int, labels: Sequence[str]) -> str:
-    """The objects of some pairs, in words."""
+def _describe_objects(pairs: Iterable[int], n: int, labels: Sequence[str]) -> str:
+    """Describe the objects of some pairs."""
     objects = sorted({side for key in pairs for side in divmod(key, n)})
     return f"({shorten([labels[i] for i in objects])})"
 
 
-def encoded(
+def encode_objects(
     columns: Sequence["pd.Series"], labels: Iterable[Any] | None
 ) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Columns of objects as positions (rows, columns), and the labels."""
+    """Encode columns of objects as indices (rows, columns), and return the labels."""
     import pandas as pd
 
     if not len(columns[0]):
@@ -155,37 +156,37 @@ def encoded(
     m = len(columns)
 
     def place(k: int) -> str:
+        """Describe the position of a cell."""
         return f"in row {index[k // m]}, column {names[k % m]!r}"
 
-    known = sort_texts(list(dict.fromkeys(texts))) if labels is None else checked_labels(labels)
-    return find_label_positions(codes, texts, known, place, "The name of an object").reshape(
+    object_labels = sort_texts(list(dict.fromkeys(texts))) if labels is None else checked_labels(labels)
+    return find_label_positions(codes, texts, object_labels, place, "The name of an object").reshape(
         -1, m
-    ), known
+    ), object_labels
 
 
-def object_positions(
-    array: np.ndarray, labels: Iterable[Any] | None, where: Where
+def read_objects(
+    array: np.ndarray, labels: Iterable[Any] | None, describe: RowDescriber
 ) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Rows of objects, as whole numbers that are positions or as names, as positions, and the
-    labels."""
+    """Convert rows of objects, names or indices, to indices, and return the labels."""
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and are_integers(array)):
-        numbers = array.astype(np.int64)
-        known = None if labels is None else checked_labels(labels)
-        most = min(MAX_OBJECTS, 10 * numbers.size + 1000) if known is None else len(known)
-        wrong = ((numbers < 0) | (numbers >= most)).any(axis=1)
-        if wrong.any():
-            k = int(wrong.argmax())
-            bad = next(int(x) for x in numbers[k] if not 0 <= x < most)
-            upto = f"positions in `labels`, from 0 to {most - 1}" if known is not None else ">= 0"
-            if known is None and bad >= most:
-                upto = (
-                    f"positions, which range from 0 to {most - 1} for so few answers; give IDs"
+        indices = array.astype(np.int64)
+        object_labels = None if labels is None else checked_labels(labels)
+        n_allowed = min(MAX_OBJECTS, 10 * indices.size + 1000) if object_labels is None else len(object_labels)
+        is_wrong = ((indices < 0) | (indices >= n_allowed)).any(axis=1)
+        if is_wrong.any():
+            k = int(is_wrong.argmax())
+            invalid_number = next(int(x) for x in indices[k] if not 0 <= x < n_allowed)
+            allowed = f"positions in `labels`, from 0 to {n_allowed - 1}" if object_labels is not None else ">= 0"
+            if object_labels is None and invalid_number >= n_allowed:
+                allowed = (
+                    f"positions, which range from 0 to {n_allowed - 1} for so few answers; give IDs"
                     " as strings"
                 )
             raise DataError(
-                f"{bad} {where(k)} is not a valid object number; object numbers are {upto}."
+                f"{invalid_number} {describe(k)} is not a valid object number; object numbers are {allowed}."
             )
-        return numbers, known or tuple(map(str, range(int(numbers.max()) + 1)))
+        return indices, object_labels or tuple(map(str, range(int(indices.max()) + 1)))
     if array.dtype.kind == "f":
         raise DataError(
             "`triplets` contains non-integer numbers; give positions or names of objects. For a"
@@ -194,23 +195,23 @@ def object_positions(
     import pandas as pd
 
     index = pd.RangeIndex(len(array))
-    return encoded([pd.Series(column, index, name=k) for k, column in enumerate(array.T)], labels)
+    return encode_objects([pd.Series(column, index, name=k) for k, column in enumerate(array.T)], labels)
 
 
-def times_of(counts: Any, rows: int, where: Where) -> np.ndarray:
-    """How often each question was answered so; once each by default."""
+def read_times(counts: Any, n_rows: int, describe: RowDescriber) -> np.ndarray:
+    """Check the number of times each question had its answer; 1 by default."""
     if counts is None:
-        return np.ones(rows)
-    times = check_counts(counts, where)
-    if times.shape != (rows,):
+        return np.ones(n_rows)
+    times = check_counts(counts, describe)
+    if times.shape != (n_rows,):
         raise DataError(
-            f"`counts` must have one number per row; got {len(times):,} for {plural(rows, 'row')}."
+            f"`counts` must have one number per row; got {len(times):,} for {plural(n_rows, 'row')}."
         )
     return times
 
 
-def three_columns(triplets: Any) -> np.ndarray:
-    """An array (rows, 3)."""
+def check_three_columns(triplets: Any) -> np.ndarray:
+    """Check that triplets are an array (rows, 3), and return it."""
     if hasattr(triplets, "columns"):
         raise DataError(
             "`triplets` is a table with column names; read it with Triplets.from_frame."
@@ -231,120 +232,120 @@ def three_columns(triplets: Any) -> np.ndarray:
     )
 
 
-def agreed(responses: Any, rows: int) -> np.ndarray:
-    """Whether each response names the nearer one."""
-    values = np.asarray(responses)
-    if values.shape != (rows,):
+def read_responses(responses: Any, n_rows: int) -> np.ndarray:
+    """Return whether each response names the nearer object."""
+    response_array = np.asarray(responses)
+    if response_array.shape != (n_rows,):
         raise DataError(
             Argument("responses"),
-            f" must have one entry per question; got shape {values.shape} for"
-            f" {plural(rows, 'question')}.",
+            f" must have one entry per question; got shape {response_array.shape} for"
+            f" {plural(n_rows, 'question')}.",
         )
-    if values.dtype == bool:
-        return values
-    if values.dtype.kind not in "iuf" or not np.isfinite(values).all() or (values == 0).any():
+    if response_array.dtype == bool:
+        return response_array
+    if response_array.dtype.kind not in "iuf" or not np.isfinite(response_array).all() or (response_array == 0).any():
         raise DataError(
             Argument("responses"),
             " must be True or positive for `nearer`, and False or negative for `farther`.",
         )
-    return values > 0
+    return response_array > 0
 
 
-def row_name(k: int) -> str:
-    """A row of an array, in words."""
+def describe_row(k: int) -> str:
+    """Describe a row of an array."""
     return f"in row {k}"
 
 
-def questions_of_sets(
+def read_sets(
     sets: Iterable[Iterable[Any]],
     chosen: Iterable[Iterable[Any]],
     labels: Iterable[Any] | None,
     counts: Any,
 ) -> tuple[tuple[str, ...], list[TripletQuestions]]:
-    """The labels, and the questions of each number of pairs."""
-    asked = [pairs_in(number, each) for number, each in enumerate(sets)]
+    """Read sets and chosen pairs; return labels, and questions by number of pairs."""
+    pairs_by_set = [list_pairs(number, members) for number, members in enumerate(sets)]
     answers = [tuple(map(as_label, pair)) for pair in chosen]
-    if len(answers) != len(asked):
+    if len(answers) != len(pairs_by_set):
         raise DataError(
-            f"Each set requires one chosen pair, but there are {plural(len(asked), 'set')} and"
+            f"Each set requires one chosen pair, but there are {plural(len(pairs_by_set), 'set')} and"
             f" {plural(len(answers), 'pair')}."
         )
-    names = _names_in(asked, labels)
-    place, n = positions(names), len(names)
-    times, parts = times_of(counts, len(asked), row_name), []
-    for m in sorted({len(pairs) for pairs in asked}):
-        rows = [k for k, pairs in enumerate(asked) if len(pairs) == m]
-        keys = np.array([[_key(place, n, pair, k) for pair in asked[k]] for k in rows], np.int64)
-        wanted = np.array([_key(place, n, answers[k], k) for k in rows], np.int64)
-        if (twice := (np.diff(np.sort(keys, axis=1), axis=1) == 0).any(axis=1)).any():
+    names = _list_names(pairs_by_set, labels)
+    label_indices, n = positions(names), len(names)
+    times, parts = read_times(counts, len(pairs_by_set), describe_row), []
+    for m in sorted({len(pairs) for pairs in pairs_by_set}):
+        rows = [k for k, pairs in enumerate(pairs_by_set) if len(pairs) == m]
+        keys = np.array([[_compute_pair_key(label_indices, n, pair, k) for pair in pairs_by_set[k]] for k in rows], np.int64)
+        chosen_keys = np.array([_compute_pair_key(label_indices, n, answers[k], k) for k in rows], np.int64)
+        if (is_repeated := (np.diff(np.sort(keys, axis=1), axis=1) == 0).any(axis=1)).any():
             raise DataError(
-                f"A pair is listed twice {row_name(rows[int(twice.argmax())])}; give different"
+                f"A pair is listed twice {describe_row(rows[int(is_repeated.argmax())])}; give different"
                 " pairs."
             )
-        held = keys == wanted[:, None]
-        if (absent := ~held.any(axis=1)).any():
-            k = rows[int(absent.argmax())]
+        is_chosen = keys == chosen_keys[:, None]
+        if (is_missing := ~is_chosen.any(axis=1)).any():
+            k = rows[int(is_missing.argmax())]
             raise DataError(
-                f"The pair {answers[k]} {row_name(k)} is not in its set; correct the pair or the"
+                f"The pair {answers[k]} {describe_row(k)} is not in its set; correct the pair or the"
                 " set."
             )
-        parts.append(TripletQuestions(keys, held.argmax(axis=1), times[rows]))
+        parts.append(TripletQuestions(keys, is_chosen.argmax(axis=1), times[rows]))
     return names, parts
 
 
-def pairs_in(number: int, members: Iterable[Any]) -> list[Pair]:
-    """The pairs of a set that is given as objects or as pairs; `number` says which set it is."""
+def list_pairs(set_number: int, members: Iterable[Any]) -> list[Pair]:
+    """List the pairs of a set, given as objects or as pairs; `number` names it in errors."""
     entries = list(members)
     if entries and all(isinstance(entry, tuple | list) for entry in entries):
         if len(entries) < 2 or any(len(entry) != 2 for entry in entries):
             raise DataError(
-                f"Set {number} must contain at least two pairs (a, b) or three objects."
+                f"Set {set_number} must contain at least two pairs (a, b) or three objects."
             )
         pairs = [(as_label(a), as_label(b)) for a, b in entries]
     else:
         names = [as_label(entry) for entry in entries]
         if len(names) < 3:
             raise DataError(
-                f"Set {number} has {plural(len(names), 'object')}; choosing the most similar pair"
+                f"Set {set_number} has {plural(len(names), 'object')}; choosing the most similar pair"
                 " requires at least three."
             )
         if len(set(names)) < len(names):
-            twice = next(name for k, name in enumerate(names) if name in names[:k])
-            raise DataError(f"Set {number} contains {twice!r} twice; give different objects.")
+            repeated_name = next(name for k, name in enumerate(names) if name in names[:k])
+            raise DataError(f"Set {set_number} contains {repeated_name!r} twice; give different objects.")
         pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
     for a, b in pairs:
         if a == b or not a or not b:
             raise DataError(
-                f"Set {number} contains the pair ({a!r}, {b!r}); pairs must be two different"
+                f"Set {set_number} contains the pair ({a!r}, {b!r}); pairs must be two different"
                 " objects with names."
             )
     return pairs
 
 
-def _names_in(asked: list[list[Pair]], labels: Iterable[Any] | None) -> tuple[str, ...]:
-    """The labels, or all names in their order."""
+def _list_names(pairs_by_set: list[list[Pair]], labels: Iterable[Any] | None) -> tuple[str, ...]:
+    """Return the labels, or all names in order."""
     if labels is not None:
         return checked_labels(labels)
-    return sort_texts(list(dict.fromkeys(name for pairs in asked for pair in pairs for name in pair)))
+    return sort_texts(list(dict.fromkeys(name for pairs in pairs_by_set for pair in pairs for name in pair)))
 
 
-def _key(place: dict[str, int], n: int, pair: tuple[str, ...], row: int) -> int:
-    """The number of a pair of labels."""
+def _compute_pair_key(label_indices: dict[str, int], n: int, pair: tuple[str, ...], row: int) -> int:
+    """Return the key of a pair of labels."""
     if len(pair) != 2:
-        raise DataError(f"The chosen pair {row_name(row)} is {pair}; give two objects.")
+        raise DataError(f"The chosen pair {describe_row(row)} is {pair}; give two objects.")
     for name in pair:
-        if name not in place:
+        if name not in label_indices:
             raise DataError(
-                f"{name!r} {row_name(row)} is not an object in the"
-                f" sets.{suggest(name, list(place))}"
+                f"{name!r} {describe_row(row)} is not an object in the"
+                f" sets.{suggest(name, list(label_indices))}"
             )
-    return int(number_pairs(n, *(np.array(place[name]) for name in pair)))
+    return int(number_pairs(n, *(np.array(label_indices[name]) for name in pair)))
 
 
-# Tables of triplets: which columns hold the objects of a question, and which say what was answered
+# Tables of triplets: the columns of objects and of answers
 
 
-# of image1, image2, image3, as THINGS has them
+# columns of the odd one out of image1, image2, image3, as in THINGS
 ODD_BY_PLACE = ("choice", "chosen", "response", "answer")
 OBJECTS = (
     "object",
@@ -378,59 +379,60 @@ EXPECTED = (
 class TripletColumns(NamedTuple):
     """The columns of a table of triplets."""
 
-    objects: tuple[str, ...]  # of a set; or anchor, nearer, farther
+    objects: tuple[str, ...]  # the objects of a set; or anchor, nearer, farther
     odd: str | None = None
     chosen: tuple[str, str] | None = None
     count: str | None = None  # type: ignore[override]
     question: str | None = None
-    who: str | None = None  # answered
+    who: str | None = None  # the respondents
 
     @property
     def used(self) -> set[str | None]:
-        """All of them."""
+        """All columns in use."""
         return {*self.objects, self.odd, *(self.chosen or ()), self.count, self.question, self.who}
 
     def __str__(self) -> str:
-        counted = f", counts in {self.count!r}" if self.count else ""
+        count_text = f", counts in {self.count!r}" if self.count else ""
         if self.odd is None and self.chosen is None:
             anchor, nearer, farther = self.objects
             return (
-                f"one question per row, {nearer!r} closer than {farther!r} to {anchor!r}{counted}"
+                f"one question per row, {nearer!r} closer than {farther!r} to {anchor!r}{count_text}"
             )
-        named = f"{self.objects[0]!r} to {self.objects[-1]!r}"
+        object_range = f"{self.objects[0]!r} to {self.objects[-1]!r}"
         if self.odd is not None:
-            return f"one triplet per row, {named}, with {self.odd!r} the odd one out{counted}"
-        a, b = self.chosen or ("", "")
-        return f"one set per row, {named}, with {a!r} and {b!r} the most similar pair{counted}"
+            return f"one triplet per row, {object_range}, with {self.odd!r} the odd one out{count_text}"
+        first, second = self.chosen or ("", "")
+        return f"one set per row, {object_range}, with {first!r} and {second!r} the most similar pair{count_text}"
 
 
-def triplet_columns(names: list[str], given: Mapping[str, Any] | None) -> TripletColumns | None:
-    """The columns by their usual names, but for those given; None if they are not those of
-    triplets."""
-    given = {name: value for name, value in (given or {}).items() if value is not None}
-    own = map_plain_names(names)
-    count = given.get("count") or COUNT.among(own)
-    rest: dict[str, Any] = {"count": count, "question": given.get("question")}
+def find_triplet_columns(names: list[str], named_columns: Mapping[str, Any] | None) -> TripletColumns | None:
+    """Find the columns of triplets by their usual names, unless given; None for other tables."""
+    named_columns = {name: value for name, value in (named_columns or {}).items() if value is not None}
+    name_by_plain = map_plain_names(names)
+    count = named_columns.get("count") or COUNT.among(name_by_plain)
+    other_columns: dict[str, Any] = {"count": count, "question": named_columns.get("question")}
 
     def with_who(found: TripletColumns) -> TripletColumns:
-        who = given.get("respondent") or next(RESPONDENT.surely(own, found.used), None)
+        who = named_columns.get("respondent") or next(RESPONDENT.surely(name_by_plain, found.used), None)
         return found._replace(who=who)
 
-    if "anchor" in given or not {"objects", "odd", "chosen"} & set(given):
+    if "anchor" in named_columns or not {"objects", "odd", "chosen"} & set(named_columns):
         sides = [
-            given.get(role.name) or role.among(own) or "" for role in (ANCHOR, NEARER, FARTHER)
+            named_columns.get(role.name) or role.among(name_by_plain) or "" for role in (ANCHOR, NEARER, FARTHER)
         ]
         if all(sides):
-            return with_who(TripletColumns(tuple(sides), **rest))
-    odd = given.get("odd") or ODD.among(own)
-    pairs = [(own[a], own[b]) for a, b in SIMILAR_TWO if a in own and b in own]
-    chosen = given.get("chosen") or (None if "odd" in given else pairs[0] if pairs else None)
+            return with_who(TripletColumns(tuple(sides), **other_columns))
+    odd = named_columns.get("odd") or ODD.among(name_by_plain)
+    pairs = [(name_by_plain[a], name_by_plain[b]) for a, b in SIMILAR_TWO if a in name_by_plain and b in name_by_plain]
+    chosen = named_columns.get("chosen")
+    if not chosen and "odd" not in named_columns and pairs:
+        chosen = pairs[0]
     taken = {simplify_name(name) for name in (odd, count, *(chosen or ())) if name is not None}
-    objects = given.get("objects") or _series(
-        {name: each for name, each in own.items() if name not in taken}
+    objects = named_columns.get("objects") or _find_series(
+        {short: name for short, name in name_by_plain.items() if short not in taken}
     )
-    if not objects and "odd" in given:  # it may be one of the three
-        objects = _series({name: each for name, each in own.items() if each != count})
+    if not objects and "odd" in named_columns:  # it may be one of the three
+        objects = _find_series({short: name for short, name in name_by_plain.items() if name != count})
     if (
         objects
         and odd is None
@@ -438,124 +440,128 @@ def triplet_columns(names: list[str], given: Mapping[str, Any] | None) -> Triple
         and len(objects) == 3
         and simplify_name(objects[0]).startswith("image")
     ):
-        odd = next((own[name] for name in ODD_BY_PLACE if name in own), None)
+        odd = next((name_by_plain[name] for name in ODD_BY_PLACE if name in name_by_plain), None)
     if not objects or (odd is None) == (chosen is None):
         return None
     return with_who(
         TripletColumns(
-            tuple(objects), odd, None if chosen is None else (chosen[0], chosen[1]), **rest
+            tuple(objects), odd, None if chosen is None else (chosen[0], chosen[1]), **other_columns
         )
     )
 
 
-def incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | None]:
-    """Three columns that are called as the objects of a triplet, and the column that is called as
-    the odd one out."""
-    own = map_plain_names(names)
-    odd = ODD.among(own)
-    objects = _series({name: each for name, each in own.items() if name not in ODD.sure})
+def find_incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | None]:
+    """Find three columns of objects, and the column of the odd one out."""
+    name_by_plain = map_plain_names(names)
+    odd = ODD.among(name_by_plain)
+    objects = _find_series({short: name for short, name in name_by_plain.items() if short not in ODD.sure})
     return (objects if len(objects) == 3 else ()), odd
 
 
-def _series(own: Mapping[str, str]) -> tuple[str, ...]:
-    """Three columns or more that are numbered from 1 or 0, or called a, b, c and the like."""
+def _find_series(name_by_plain: Mapping[str, str]) -> tuple[str, ...]:
+    """Find three or more columns numbered from 1 or 0, or named a, b, c and the like."""
     for stem in OBJECTS:
         numbered = {
             int(m[1]): name
-            for short, name in own.items()
+            for short, name in name_by_plain.items()
             if (m := re.fullmatch(rf"{stem}(\d{{1,2}})", short))
         }
-        first = 0 if 0 in numbered else 1
-        found = [numbered[k] for k in range(first, first + len(numbered)) if k in numbered]
-        if len(found) > 2 and len(found) == len(numbered):
-            return tuple(found)
+        start = 0 if 0 in numbered else 1
+        columns = [numbered[k] for k in range(start, start + len(numbered)) if k in numbered]
+        if len(columns) > 2 and len(columns) == len(numbered):
+            return tuple(columns)
     for letters in LETTERS:
         for stem in OBJECTS:
-            if all(f"{stem}{letter}" in own for letter in letters):
-                return tuple(own[f"{stem}{letter}"] for letter in letters)
+            if all(f"{stem}{letter}" in name_by_plain for letter in letters):
+                return tuple(name_by_plain[f"{stem}{letter}"] for letter in letters)
     return ()
 
 
-def answers_in(
+def read_answers(
     frame: "pd.DataFrame", columns: TripletColumns, labels: Any, weights: bool
 ) -> tuple[tuple[str, ...], TripletQuestions]:
-    """Labels, and the question of each row with its answer."""
-    sides = [get_column(frame, name) for name in columns.objects]
+    """Read the questions and answers of a table, and return the labels."""
+    object_columns = [get_column(frame, name) for name in columns.objects]
 
     def where(row: int) -> str:
+        """Describe a row."""
         return f"in row {frame.index[row]}"
 
-    members, names = encoded(sides, labels)
-    refuse_repeated(members, names, where)
+    members, names = encode_objects(object_columns, labels)
+    check_distinct_objects(members, names, where)
     times = read_counts(frame, columns.count, weights)
     n = len(names)
     if columns.odd is not None:
         if members.shape[1] != 3:
             raise DataError(
-                f"An odd one out requires three objects, but {len(sides)} columns contain objects"
+                f"An odd one out requires three objects, but {len(object_columns)} columns contain objects"
                 f" ({shorten(columns.objects)}). Name the two columns of the chosen pair instead."
             )
-        odd = _place_of(frame, columns.odd, members, names, columns.objects)
-        questions = of_objects(n, members, (odd + 1) % 3, (odd + 2) % 3, times)
+        odd = _find_named_object(frame, columns.odd, members, names, columns.objects)
+        questions = build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)
     elif columns.chosen is not None:
         first, second = (
-            _place_of(frame, name, members, names, columns.objects) for name in columns.chosen
+            _find_named_object(frame, name, members, names, columns.objects) for name in columns.chosen
         )
-        if (same := first == second).any():
-            k = int(same.argmax())
+        if (is_same := first == second).any():
+            k = int(is_same.argmax())
             raise DataError(
                 f"The two chosen objects {where(k)} are both {names[members[k, first[k]]]!r}; give"
                 " a pair."
             )
-        questions = of_objects(n, members, first, second, times)
+        questions = build_set_questions(n, members, first, second, times)
     else:
-        questions = anchored(n, members, times)
+        questions = build_anchored_questions(n, members, times)
     if columns.question is not None:
-        asked = get_column(frame, columns.question).to_numpy(dtype=object)
-        refuse_other_sets([(questions, asked)], n, names, where)
+        question_names = get_column(frame, columns.question).to_numpy(dtype=object)
+        check_question_names([(questions, question_names)], n, names, where)
     return names, questions
 
 
-def anchored(n: int, members: np.ndarray, times: np.ndarray) -> TripletQuestions:
-    """Anchor, nearer and farther object a row: of two pairs with the anchor the first was
-    chosen."""
+def build_anchored_questions(n: int, members: np.ndarray, times: np.ndarray) -> TripletQuestions:
+    """Build questions from rows of anchor, nearer and farther object.
+
+    The chosen pair is the anchor and the nearer object.
+    """
     pairs = np.stack([number_pairs(n, members[:, 0], members[:, k]) for k in (1, 2)], axis=1)
     return TripletQuestions(pairs, np.zeros(len(members), np.int64), times)
 
 
-def _place_of(
+def _find_named_object(
     frame: "pd.DataFrame",
     name: str,
     members: np.ndarray,
     names: Sequence[str],
     objects: Sequence[str],
 ) -> np.ndarray:
-    """Which object of its row a cell names: by its label, by the name of its column, or by its
-    number from 1."""
+    """Return which object of its row each cell names.
+
+    A cell contains a label, the name of a column, or a number from 1.
+    """
     import pandas as pd
 
     codes, distinct = pd.factorize(get_column(frame, name).to_numpy(dtype=object))
     texts = [as_label(value) for value in distinct]
-    number = np.append(places_among(texts, names), -1)[codes]
-    is_it = members == number[:, None]
-    if is_it.any(axis=1).all():
-        return is_it.argmax(axis=1)
-    column_at = {simplify_name(each): k for k, each in enumerate(objects)}
+    label_index = np.append(places_among(texts, names), -1)[codes]
+    is_named = members == label_index[:, None]
+    if is_named.any(axis=1).all():
+        return is_named.argmax(axis=1)
+    column_at = {simplify_name(column): k for k, column in enumerate(objects)}
     by_name = np.array([*(column_at.get(simplify_name(text), -1) for text in texts), -1], np.int64)[codes]
-    by_number = np.array([*(_number(text, len(objects)) for text in texts), -1], np.int64)[codes]
-    for place in (by_name, by_number):
-        if (place >= 0).all():
-            return place
-    k = int((~is_it.any(axis=1)).argmax())
+    by_number = np.array([*(_parse_position(text, len(objects)) for text in texts), -1], np.int64)[codes]
+    for indices in (by_name, by_number):
+        if (indices >= 0).all():
+            return indices
+    k = int((~is_named.any(axis=1)).argmax())
     found = texts[codes[k]] if codes[k] >= 0 else ""
-    what = f"contains {found!r}, which is not one" if found else "is empty, but must contain one"
-    listed = shorten([names[int(i)] for i in members[k]])
+    problem = f"contains {found!r}, which is not one" if found else "is empty, but must contain one"
+    shown_objects = shorten([names[int(i)] for i in members[k]])
     raise DataError(
-        f"Row {frame.index[k]}, column {name!r}, {what} of the objects shown, {listed}; correct or"
+        f"Row {frame.index[k]}, column {name!r}, {problem} of the objects shown, {shown_objects}; correct or"
         " remove the row."
     )
 
 
-def _number(text: str, most: int) -> int:
-    """A number from 1 to `most` as a position; -1 for anything else."""
-    return int(text) - 1 if text.isdecimal() and 1 <= int(text) <= most else -1
+def _parse_position(text: str, maximum: int) -> int:
+    """Parse a number from 1 to `most` as a position; -1 for other texts."""
+    return int(text) - 1 if text.isdecimal() and 1 <= int(text) <= maximum else -1

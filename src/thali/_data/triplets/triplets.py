@@ -1,5 +1,4 @@
-"""Triplets: which two of three objects belong together; and the most similar pair out of any set of
-pairs."""
+"""Triplets: which two of three objects are most similar, or which pair of any set of pairs."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,18 +23,18 @@ from ..questions import MOST_SIMILAR, GivenAnswers, Questions, ReportRows, build
 from .rows import (
     EXPECTED,
     TripletQuestions,
-    added_up,
-    agreed,
-    anchored,
-    answers_in,
-    object_positions,
-    of_objects,
-    questions_of_sets,
-    refuse_repeated,
-    row_name,
-    three_columns,
-    times_of,
-    triplet_columns,
+    sum_questions,
+    read_responses,
+    build_anchored_questions,
+    read_answers,
+    read_objects,
+    build_set_questions,
+    read_sets,
+    check_distinct_objects,
+    describe_row,
+    check_three_columns,
+    read_times,
+    find_triplet_columns,
 )
 
 if TYPE_CHECKING:
@@ -114,12 +113,12 @@ class Triplets(JudgedByPeople):
     def __init__(
         self, triplets: Any, labels: Iterable[Any] | None = None, counts: Any = None
     ) -> None:
-        rows = three_columns(triplets)
-        members, names = object_positions(rows, labels, row_name)
-        refuse_repeated(members, names, row_name)
-        times = times_of(counts, len(rows), row_name)
+        rows = check_three_columns(triplets)
+        members, names = read_objects(rows, labels, describe_row)
+        check_distinct_objects(members, names, describe_row)
+        times = read_times(counts, len(rows), describe_row)
         n, odd = len(names), np.full(len(rows), 2)
-        self._fill(names, [of_objects(n, members, (odd + 1) % 3, (odd + 2) % 3, times)])
+        self._fill(names, [build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)])
 
     @classmethod
     def from_frame(
@@ -204,14 +203,14 @@ class Triplets(JudgedByPeople):
             "question": question,
             "respondent": respondent,
         }
-        columns = triplet_columns(list(frame.columns), given)
+        columns = find_triplet_columns(list(frame.columns), given)
         if columns is None:
             raise DataError(
                 f"The columns {shorten(list(frame.columns), 12)} are not enough for triplets;"
                 f" expected {EXPECTED}."
             )
         frame = select_answered_rows(frame, columns.chosen or [columns.odd], columns.objects)
-        names, questions = answers_in(frame, columns, labels, weights)
+        names, questions = read_answers(frame, columns, labels, weights)
         who = read_respondents(frame, columns.who, columns.used)
         return cls.__new__(cls)._fill(names, [questions], who)
 
@@ -261,17 +260,17 @@ class Triplets(JudgedByPeople):
                 "`anchor`, `nearer` and `farther` must have the same length, one entry per"
                 " question."
             )
-        rows = three_columns(
+        rows = check_three_columns(
             np.stack([np.asarray(each) for each in (anchor, nearer, farther)], axis=1)
         )
         if responses is not None:
             rows = rows.copy()
-            turned = ~agreed(responses, len(rows))
+            turned = ~read_responses(responses, len(rows))
             rows[turned] = rows[turned][:, [0, 2, 1]]
-        members, names = object_positions(rows, labels, row_name)
-        refuse_repeated(members, names, row_name)
+        members, names = read_objects(rows, labels, describe_row)
+        check_distinct_objects(members, names, describe_row)
         return cls.__new__(cls)._fill(
-            names, [anchored(len(names), members, times_of(counts, len(rows), row_name))]
+            names, [build_anchored_questions(len(names), members, read_times(counts, len(rows), describe_row))]
         )
 
     @classmethod
@@ -309,22 +308,22 @@ class Triplets(JudgedByPeople):
         >>> Triplets.from_sets(sets, [("brick", "wall"), ("tea", "coffee")])
         Triplets(4 objects, 2 sets of 2 to 6 pairs, 2 answers)
         """
-        return cls.__new__(cls)._fill(*questions_of_sets(sets, chosen, labels, counts))
+        return cls.__new__(cls)._fill(*read_sets(sets, chosen, labels, counts))
 
     def _fill(
-        self, labels: tuple[str, ...], parts: list[TripletQuestions], who: RowRespondents | None = None
+        self, labels: tuple[str, ...], parts: list[TripletQuestions], row_respondents: RowRespondents | None = None
     ) -> "Triplets":
-        """The answers of all parts, small sets first if it is known who answered."""
-        fields, places = added_up(len(labels), parts)
-        if who is None:
+        """Sum the answers of all parts, small sets first, with respondents if known."""
+        fields, indices = sum_questions(len(labels), parts)
+        if row_respondents is None:
             return self._freeze(labels, *fields, None)
         times = np.concatenate([part.times for part in parts])
-        asked = times > 0
-        answers = ChosenPlaces.of_rows(who.of_rows(asked), np.concatenate(places), times[asked])
+        is_asked = times > 0
+        answers = ChosenPlaces.of_rows(row_respondents.of_rows(is_asked), np.concatenate(indices), times[is_asked])
         return self._freeze(labels, *fields, answers)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A row for each pair of each set: a, b, set, count.
+        """Return one row for each pair of each set: a, b, set, count.
 
         Returns
         -------
@@ -341,50 +340,49 @@ class Triplets(JudgedByPeople):
         """
         import pandas as pd
 
-        a, b = (
-            pd.Categorical.from_codes(side, list(self.labels)) for side in (self.first, self.second)
-        )
+        labels = list(self.labels)
+        first_labels = pd.Categorical.from_codes(self.first, labels)
+        second_labels = pd.Categorical.from_codes(self.second, labels)
         return pd.DataFrame(
-            {"a": a, "b": b, "set": self.set_of, "count": convert_whole_counts(self.counts)}
+            {"a": first_labels, "b": second_labels, "set": self.set_of, "count": convert_whole_counts(self.counts)}
         )
 
     def take(self, sets: np.ndarray) -> "Triplets":
-        """The answers to some of the sets, given by a mask or by numbers; all objects stay."""
+        """Select sets by a mask or by numbers, with all objects."""
         numbers = np.flatnonzero(sets) if np.asarray(sets).dtype == bool else np.asarray(sets)
         sizes = self.sizes[numbers]
         start = part_bounds(sizes)
-        places = np.repeat(self.start[numbers] - start[:-1], sizes) + np.arange(start[-1])
+        indices = np.repeat(self.start[numbers] - start[:-1], sizes) + np.arange(start[-1])
         answers = self.answers
         if answers is not None:
-            new = np.full(len(self.counts), -1)
-            new[places] = np.arange(len(places))
-            answers = answers.select_positions(new >= 0, new)
-        arrays = (each[places] for each in (self.first, self.second, self.counts))
+            new_positions = np.full(len(self.counts), -1)
+            new_positions[indices] = np.arange(len(indices))
+            answers = answers.select_positions(new_positions >= 0, new_positions)
+        arrays = (values[indices] for values in (self.first, self.second, self.counts))
         return self._from_fields(self.labels, start, *arrays, answers)
 
     def with_answers(self, counts: np.ndarray) -> "Triplets":
-        """Return the same questions with other counts of their answers, given by nobody in
-        particular."""
+        """Return the same questions with other counts, of unknown respondents."""
         return self._from_fields(
             self.labels, self.start, self.first, self.second, np.array(counts, float), None
         )
 
-    def _of_people(self, members: np.ndarray) -> "Triplets":
-        """The answers of some people, by their places, with all objects."""
+    def _select_people(self, members: np.ndarray) -> "Triplets":
+        """Select the answers of some people, by their indices, with all objects."""
         assert self.answers is not None
-        own = self.answers.select_respondents(members)
-        found = self._from_fields(
+        answers = self.answers.select_respondents(members)
+        selected = self._from_fields(
             self.labels,
             self.start,
             self.first,
             self.second,
-            np.bincount(own.place, own.times, len(self.counts)),
-            own,
+            np.bincount(answers.place, answers.times, len(self.counts)),
+            answers,
         )
-        return found.take(np.add.reduceat(found.counts, self.start[:-1]) > 0)
+        return selected.take(np.add.reduceat(selected.counts, self.start[:-1]) > 0)
 
-    def _known(self) -> ChosenPlaces:
-        """Who gave which answers; a DataError if the data do not say."""
+    def _require_answers(self) -> ChosenPlaces:
+        """Return the answers by respondent; a DataError if respondents are unknown."""
         if self.answers is None:
             raise DataError(
                 "These triplets do not identify respondents; read them again and name the column"
@@ -395,7 +393,7 @@ class Triplets(JudgedByPeople):
         return self.answers
 
     def by_respondent(self) -> dict[str, "Triplets"]:
-        """The answers of each person, with all objects.
+        """Split the answers by respondent, with all objects.
 
         Returns
         -------
@@ -407,14 +405,14 @@ class Triplets(JudgedByPeople):
         DataError
             If the data do not say who answered.
         """
-        known = self._known()
+        answers = self._require_answers()
         return {
-            known.respondents[k]: self._of_people(np.array([k]))
-            for k in np.unique(known.respondent)
+            answers.respondents[k]: self._select_people(np.array([k]))
+            for k in np.unique(answers.respondent)
         }
 
     def by_group(self, column: str) -> dict[str, "Triplets"]:
-        """The answers of each group of people, with all objects.
+        """Split the answers by group of people, with all objects.
 
         Parameters
         ----------
@@ -444,49 +442,49 @@ class Triplets(JudgedByPeople):
         >>> Triplets.from_frame(frame).by_group("sex")["m"]
         Triplets(4 objects, 1 set of 3 pairs, 1 answer, 1 respondent)
         """
-        found = group_people(self.people, column, self._known().respondent)
-        return {name: self._of_people(members) for name, members in found.items()}
+        members_by_group = group_people(self.people, column, self._require_answers().respondent)
+        return {name: self._select_people(members) for name, members in members_by_group.items()}
 
     def together(self, others: Sequence["Triplets"], labels: tuple[str, ...]) -> "Triplets":
-        """The answers of all, of these objects; who gave them is kept if all know it."""
-        parts, place_of = [self, *others], positions(labels)
-        known = [part.answers for part in parts if part.answers is not None]
-        # of each part the pairs, by their keys, and of each answer its place, how often, and whose
+        """Merge the answers of several data sets, for these objects.
+
+        Respondents are kept if all know them.
+        """
+        parts, object_indices = [self, *others], positions(labels)
+        answers_by_part = [part.answers for part in parts if part.answers is not None]
+        # for each part the keys of its pairs, and the position, times and respondent of each answer
         rows = []
         for number, part in enumerate(parts):
-            place = np.array([place_of[label] for label in part.labels])
-            keys = number_pairs(len(labels), place[part.first], place[part.second])
-            own = np.arange(len(part.counts)), part.counts, np.zeros(len(part.counts), np.int64)
-            if len(known) == len(parts):
-                own = known[number].place, known[number].times, known[number].respondent
-            rows.append(
-                (keys, part.start[part.set_of[own[0]]], part.sizes[part.set_of[own[0]]], own)
-            )
+            indices = np.array([object_indices[label] for label in part.labels])
+            keys = number_pairs(len(labels), indices[part.first], indices[part.second])
+            given = np.arange(len(part.counts)), part.counts, np.zeros(len(part.counts), np.int64)
+            if len(answers_by_part) == len(parts):
+                given = answers_by_part[number].place, answers_by_part[number].times, answers_by_part[number].respondent
+            set_index = part.set_of[given[0]]
+            rows.append((keys, part.start[set_index], part.sizes[set_index], given))
         questions, respondents = [], []
         for m in np.unique(np.concatenate([sizes for _, _, sizes, _ in rows])).tolist():
-            each = []
-            for number, (keys, first, sizes, (place, times, respondent)) in enumerate(rows):
-                own = sizes == m
-                each.append(
-                    (keys[first[own, None] + np.arange(m)], place[own] - first[own], times[own])
-                )
-                respondents.append((number, respondent[own]))
-            questions.append(
-                TripletQuestions(*(np.concatenate(arrays) for arrays in zip(*each, strict=True)))
+            chunks = []
+            for number, (keys, first, sizes, (position, times, respondent)) in enumerate(rows):
+                is_m = sizes == m
+                pairs = keys[first[is_m, None] + np.arange(m)]
+                chunks.append((pairs, position[is_m] - first[is_m], times[is_m]))
+                respondents.append((number, respondent[is_m]))
+            arrays = (np.concatenate(columns) for columns in zip(*chunks, strict=True))
+            questions.append(TripletQuestions(*arrays))
+        row_respondents = None
+        if len(answers_by_part) == len(parts):
+            row_respondents = merge_respondents(
+                [RowRespondents(answers_by_part[k].respondents, own, answers_by_part[k].people) for k, own in respondents]
             )
-        who = None
-        if len(known) == len(parts):
-            who = merge_respondents(
-                [RowRespondents(known[k].respondents, own, known[k].people) for k, own in respondents]
-            )
-        return self.__new__(type(self))._fill(labels, questions, who)
+        return self.__new__(type(self))._fill(labels, questions, row_respondents)
 
     def __str__(self) -> str:
-        least, most = int(self.sizes.min()), int(self.sizes.max())
-        sizes = f"{least}" if least == most else f"{least} to {most}"
+        smallest, largest = int(self.sizes.min()), int(self.sizes.max())
+        sizes = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
         parts = plural(self.n_options, "object"), f"{plural(self.n_sets, 'set')} of {sizes} pairs"
-        who = [] if self.answers is None else [str(self.answers)]
-        return ", ".join([*parts, plural(self.n_answers, "answer"), *who])
+        respondents = [] if self.answers is None else [str(self.answers)]
+        return ", ".join([*parts, plural(self.n_answers, "answer"), *respondents])
 
     def _details(self) -> Facts:
         return (("objects", self.labels), ("example", self.example()), *list_people_facts(self.people))
@@ -518,7 +516,7 @@ class Triplets(JudgedByPeople):
 
     @property
     def set_of(self) -> np.ndarray:
-        """The set to which each place belongs."""
+        """Set of each pair, shape (places,)."""
         return np.repeat(np.arange(self.n_sets), self.sizes)
 
     @property
@@ -527,16 +525,18 @@ class Triplets(JudgedByPeople):
         return self._list_absent_labels(self.first, self.second)
 
     def questions(self, ties: bool | None = None) -> Questions:
-        """Return a question for each set, answered by each of its pairs."""
+        """Return one question per set, with its pairs as answers."""
 
         def given() -> GivenAnswers | None:
-            if (known := self.answers) is None:
+            """Return the answers by respondent."""
+            if (answers := self.answers) is None:
                 return None
-            there = known.times > 0.0
-            rows = (known.respondent[there], known.place[there], known.times[there])
-            return GivenAnswers(known.respondents, *rows)
+            is_positive = answers.times > 0.0
+            rows = (answers.respondent[is_positive], answers.place[is_positive], answers.times[is_positive])
+            return GivenAnswers(answers.respondents, *rows)
 
         def rows() -> ReportRows:
+            """Build the report rows."""
             keys, pair = np.unique(self.first * self.n_options + self.second, return_inverse=True)
             labels = np.array(self.labels)
             names = {
@@ -549,36 +549,38 @@ class Triplets(JudgedByPeople):
         return Questions(self.start, self.counts, given, rows)
 
     def pairs_of(self, number: int) -> list[tuple[str, str]]:
-        """The pairs of one set, by their labels."""
-        places = slice(self.start[number], self.start[number + 1])
-        sides = zip(self.first[places].tolist(), self.second[places].tolist(), strict=True)
+        """List the pairs of one set, by their labels."""
+        indices = slice(self.start[number], self.start[number + 1])
+        sides = zip(self.first[indices].tolist(), self.second[indices].tolist(), strict=True)
         return [(self.labels[a], self.labels[b]) for a, b in sides]
 
     def example(self) -> str:
-        """One answer in words.
+        """Describe one answer.
 
         Examples
         --------
         >>> Triplets([("tea", "coffee", "brick")]).example()
         "'tea' and 'coffee' the most similar of 'tea', 'coffee' and 'brick'"
         """
-        place = int(self.counts.argmax())
-        number = int(np.searchsorted(self.start, place, side="right")) - 1
+        position = int(self.counts.argmax())
+        number = int(np.searchsorted(self.start, position, side="right")) - 1
         pairs = self.pairs_of(number)
-        a, b = pairs[place - int(self.start[number])]
+        first, second = pairs[position - int(self.start[number])]
         members = list(dict.fromkeys(side for pair in pairs for side in pair))
-        return f"{a!r} and {b!r} the most similar of {shorten(members)}"
+        return f"{first!r} and {second!r} the most similar of {shorten(members)}"
 
     def warn_if_unusual(self) -> None:
-        """Warn, with a `DataWarning`, of objects that were never asked about, or not together;
-        models call this."""
-        if found := describe_groups(
+        """Warn, with a `DataWarning`, of objects that were never shown, or not together.
+
+        Models call this.
+        """
+        if sentence := describe_groups(
             "objects", list_components(self.labels, self.first, self.second), "shown together"
         ):
-            warn(DataWarning(f"{found} Similarities between groups depend only on the prior."))
-        if never := self.never_judged:
-            was, its = ("was", "its") if len(never) == 1 else ("were", "their")
+            warn(DataWarning(f"{sentence} Similarities between groups depend only on the prior."))
+        if unshown := self.never_judged:
+            was, its = ("was", "its") if len(unshown) == 1 else ("were", "their")
             message = (
-                f"{shorten(never)} {was} never shown, so {its} features depend only on the prior."
+                f"{shorten(unshown)} {was} never shown, so {its} features depend only on the prior."
             )
             warn(DataWarning(message))

@@ -41,7 +41,7 @@ from thali._data.roles import (
     SECOND,
     simplify_name,
 )
-from thali._data.similarities.tables import tells_similarities
+from thali._data.similarities.tables import are_similarity_columns
 from thali._data.suspicious import find_percentages, warn_each
 from thali._labels import as_label, plural, shorten
 from thali.errors import Argument, Clause, DataError, Message, Setting, Value
@@ -235,7 +235,7 @@ def match_list(
             columns for columns in column_sets if columns.in_order and len(columns.times) == 2
         ]
     has_two_counts = any(len(columns.times) == 2 for columns in column_sets)
-    if not column_sets or (not has_two_counts and tells_similarities(table.names, vaguely=False)):
+    if not column_sets or (not has_two_counts and are_similarity_columns(table.names, accept_vague=False)):
         return None
     # squares have priority: their options may include I, J and N, the names of a list
     if table.square is not None and not (table.square.is_bare and table.square.has_diagonal):

@@ -13,11 +13,11 @@ from thali._data.pairs.columns import list_readings
 from thali._data.roles import DISSIMILARITY, RESPONDENT, SIMILARITY, map_plain_names
 from thali._data.similarities import Similarities
 from thali._data.similarities.tables import (
-    from_dissimilarities,
-    measured_pairs,
-    pair_columns,
-    similar,
-    tells_similarities,
+    convert_dissimilarities,
+    read_measured_pairs,
+    find_pair_columns,
+    compute_similarities,
+    are_similarity_columns,
 )
 from thali._labels import as_label, shorten
 from thali.errors import DataError
@@ -43,7 +43,7 @@ def match_square(
     if table.sheets:
         return None
     square = table.square
-    has_list_names = table.named and tells_similarities(table.names, vaguely=True)
+    has_list_names = table.named and are_similarity_columns(table.names, accept_vague=True)
     if square is None:
         mismatch = "" if has_list_names or not table.named else describe_label_mismatch(table.frame)
         if not mismatch:
@@ -61,10 +61,10 @@ def _read_square(
     square: Square, symmetrize: str | None, how_similar: str | None
 ) -> tuple[Similarities, str]:
     """Read similarities from a square table."""
-    measures = measured_pairs(square.cells, square.labels, symmetrize)
+    measures = read_measured_pairs(square.cells, square.labels, symmetrize)
     if how_similar is not None:
         measures = measures._replace(
-            values=from_dissimilarities(measures, how_similar), lowest_diagonal=False
+            values=convert_dissimilarities(measures, how_similar), lowest_diagonal=False
         )
     data = Similarities._of(measures)
     description = measures.layout
@@ -130,7 +130,7 @@ def _read_sheets(
         square = sheet.square
         assert square is not None
         try:
-            measures = measured_pairs(square.cells, square.labels, symmetrize)
+            measures = read_measured_pairs(square.cells, square.labels, symmetrize)
         except DataError as error:
             raise DataError(f"Sheet {title!r}: ", error) from None
         matrix = pd.DataFrame(float("nan"), list(measures.labels), list(measures.labels))
@@ -177,7 +177,7 @@ def match_list(
         measure = _find_measure(table, respondent, dissimilarities is not None)
         if measure is not None:
             return _build_list_reading(table, respondent, measure, dissimilarities)
-    if not tells_similarities(names, vaguely=True):
+    if not are_similarity_columns(names, accept_vague=True):
         plain_names = map_plain_names(names)
         if not known or all(
             role.among(plain_names) is None for role in (SIMILARITY, DISSIMILARITY)
@@ -190,7 +190,7 @@ def match_list(
         return None
     choices = list_readings(names)
     has_two_counts = any(len(columns.times) == 2 for columns in choices)
-    is_sure = not has_two_counts and tells_similarities(names, vaguely=not choices)
+    is_sure = not has_two_counts and are_similarity_columns(names, accept_vague=not choices)
     if square is not None and square.numbers is not None:
         is_sure &= square.is_bare and square.has_diagonal
     return replace(_build_list_reading(table, respondent), sure=is_sure)
@@ -203,7 +203,7 @@ def _build_list_reading(
     how_similar: str | None = None,
 ) -> Reading:
     """Build the reading of a list of similarities."""
-    columns = pair_columns(table.names, similarity=measure, who=respondent)
+    columns = find_pair_columns(table.names, similarity=measure, respondent_column=respondent)
     counts = () if columns.count is None else (columns.count,)
     roles = ColumnsRead((columns.first, columns.second), (columns.similarity,), counts, columns.who)
     convert = partial(_read_list, table, respondent, measure, how_similar)
@@ -216,7 +216,7 @@ def _find_measure(table: RawTable, respondent: str | None, of_dissimilarities: b
     if named_column := DISSIMILARITY.among(plain_names) or SIMILARITY.among(plain_names):
         return named_column if of_dissimilarities else None
     try:
-        key_columns = {*pair_columns(table.names, similarity="", who=respondent)}
+        key_columns = {*find_pair_columns(table.names, similarity="", respondent_column=respondent)}
     except DataError:
         return None
     names = [name for name in table.names if name not in key_columns]
@@ -231,7 +231,7 @@ def _read_list(
     how_similar: str | None = None,
 ) -> tuple[Similarities, str]:
     """Read similarities from a list."""
-    columns = pair_columns(table.names, similarity=measure, who=respondent)
+    columns = find_pair_columns(table.names, similarity=measure, respondent_column=respondent)
     frame = table.frame
     conversion_note = ""
     if how_similar is not None:
@@ -241,7 +241,7 @@ def _read_list(
             measured_cells.to_numpy(), lambda k: f"in row {frame.index[k]}", "dissimilarity"
         )
         distance = pd.Series(numbers, frame.index)[is_different].dropna()
-        similarities = similar(
+        similarities = compute_similarities(
             distance.to_numpy(float), how_similar, lambda k: f"row {distance.index[k]}"
         )
         frame = frame.assign(**{columns.similarity: pd.Series(similarities, distance.index)})

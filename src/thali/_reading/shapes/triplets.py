@@ -7,7 +7,7 @@ from thali._data.described_columns import ColumnsRead
 from thali._data.kinds import TRIPLETS
 from thali._data.roles import ANCHOR, COUNT, FARTHER, NEARER, OBJECTS, ODD, RESPONDENT
 from thali._data.triplets import Triplets
-from thali._data.triplets.rows import EXPECTED, incomplete_columns, triplet_columns
+from thali._data.triplets.rows import EXPECTED, find_incomplete_columns, find_triplet_columns
 from thali._labels import shorten
 
 from ..shape import Lack, Reading, Shape
@@ -37,7 +37,7 @@ def match(
         "farther": farther,
         "count": count,
     }
-    columns = triplet_columns(table.names, named_columns | {"respondent": respondent})
+    columns = find_triplet_columns(table.names, named_columns | {"respondent": respondent})
     if columns is None:
         return None
     answer_columns = tuple(filter(None, (columns.odd, *(columns.chosen or ()))))
@@ -74,7 +74,7 @@ def _read_triplets(table: RawTable, columns: Any, weights: bool) -> tuple[Triple
 
 def lacks(table: RawTable) -> Lack | None:
     """Return the missing odd one out, or the missing objects."""
-    objects, odd = incomplete_columns(table.names)
+    objects, odd = find_incomplete_columns(table.names)
     if objects and odd is None:
         return Lack(f"a column with the odd one out of {shorten(objects)}", "odd", 2)
     if odd is not None:
