@@ -25,7 +25,7 @@ from thali._choice.product_classes.engines.mcmc import chains_of
 from thali._choice.product_classes.particles import joined
 from thali._choice.product_classes.reports.predict import tasks_proba
 from thali._choice.product_classes.state import problem_of
-from thali._data.experiments.design import design_of
+from thali._data.experiments.design import build_design
 from thali._inference.chains import Run
 
 CAMERA = {"price": "decreasing"} | dict.fromkeys(
@@ -50,7 +50,7 @@ def run(
     """Chains one after the other."""
     draws = sweeps // THIN
     how = Run(draws, tune, chains, THIN, 1, None, False)
-    problem, design = problem_of(train, monotone), design_of(train)
+    problem, design = problem_of(train, monotone), build_design(train)
     asked = design.scheme.encode(test, design.respondents)
     found, seconds, shapes = [], [], []
     for chain in chains_of(problem, 0.02, how, draws, np.random.SeedSequence(seed)):

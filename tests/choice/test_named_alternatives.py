@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import thali as th
 from thali._choice.coding import constants_in_words
-from thali._data.experiments.scheme import why_no_constants
+from thali._data.experiments.scheme import explain_no_constants
 
 MODES = ("train", "bus", "car")
 
@@ -95,7 +95,7 @@ def test_names_have_constants_and_the_price_its_sign():
 )
 def test_numbers_have_none(labels):
     data = data_of(trips(labels))
-    assert why_no_constants(data) == "the alternatives are numbered"
+    assert explain_no_constants(data) == "the alternatives are numbered"
     fit = th.MultinomialLogit(linear=["cost", "time"]).fit(data)
     assert list(fit.coef_.index) == ["cost", "time"]
     assert np.allclose(fit.coef_, newton(trips(), False), atol=1e-5)
@@ -107,20 +107,20 @@ def test_numbers_have_none(labels):
     [MODES, ("car", "cat", "cab"), ("Yoplait", "Dannon", "Hiland"), ("Zug", "Bus", "Auto")],
 )
 def test_words_have_them(labels):
-    assert why_no_constants(data_of(trips(labels))) == ""
+    assert explain_no_constants(data_of(trips(labels))) == ""
 
 
 def test_nothing_is_told_twice():
     frame = trips()
-    assert why_no_constants(data_of(frame.assign(brand=frame["mode"].str.upper()))).startswith(
+    assert explain_no_constants(data_of(frame.assign(brand=frame["mode"].str.upper()))).startswith(
         "the attributes distinguish"
     )
     fixed = frame.assign(cost=frame["mode"].map({"train": 2, "bus": 3, "car": 6})).drop(
         columns="time"
     )
-    assert why_no_constants(data_of(fixed)).startswith("the attributes distinguish")
+    assert explain_no_constants(data_of(fixed)).startswith("the attributes distinguish")
     unnamed = th.ChoiceExperiment.from_frame(frame.drop(columns="mode"))
-    assert "no names" in why_no_constants(unnamed)
+    assert "no names" in explain_no_constants(unnamed)
 
 
 @pytest.mark.parametrize(

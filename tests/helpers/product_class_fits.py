@@ -10,7 +10,7 @@ import thali
 from helpers.naive.product_classes import random_particles
 from thali._choice.product_classes.particles import Particles
 from thali._choice.product_classes.posterior import to_datatree
-from thali._data.experiments.design import design_of
+from thali._data.experiments.design import build_design
 
 ATTRIBUTES = {
     "price": ["100", "150", "200", "250"],
@@ -84,7 +84,7 @@ def engine_result(data, monotone=None, *, seed=1, draws=6, groups=2, **prior):
 def drawn(data=None, monotone=None, **settings):
     """The draws and the design that `fitted` holds."""
     data = experiment() if data is None else data
-    return engine_result(data, monotone, **settings).particles, design_of(data)
+    return engine_result(data, monotone, **settings).particles, build_design(data)
 
 
 def fitted(data=None, monotone=None, *, model=None, **settings):
@@ -97,7 +97,7 @@ def fitted(data=None, monotone=None, *, model=None, **settings):
 
 def hold(model, result, data):
     """The model, fitted to the data with what an engine returned."""
-    tree = to_datatree(result, design_of(data), {"draws": 600, "tune": 100}, None, {})
+    tree = to_datatree(result, build_design(data), {"draws": 600, "tune": 100}, None, {})
     model._restore(
         {"posterior_": tree, "_fitted_to_": str(data), "_people_": data.people}, "memory"
     )

@@ -14,10 +14,10 @@ from thali._data.experiments.levels import (
     MANY_LEVELS,
     MEASURED,
     NUMBERS,
-    as_number,
-    is_whole,
+    parse_number,
+    is_integer,
 )
-from thali._data.experiments.scheme import INSIDE, Encoded, Scheme, why_no_constants, with_constants
+from thali._data.experiments.scheme import INSIDE, EncodedTasks, Scheme, explain_no_constants, add_constants
 from thali._described import Facts
 from thali._inference.warn import warn
 from thali._labels import shorten, suggest
@@ -259,7 +259,7 @@ def encoded(
     """The scheme in which attributes that are taken as numbers have any value, and new tasks in
     it."""
     if isinstance(new, ChoiceExperiment) and scheme.alternative in scheme.names:
-        new = with_constants(new)
+        new = add_constants(new)
     wide = scheme.with_numbers(linear, new)
     return wide, wide.encode(new, respondents)
 
@@ -301,7 +301,7 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
             if (products[:, scheme.names.index(name)] == levels.index(level)).any()
         ]
         if asked:
-            numeric = all(as_number(level) is not None for level in levels)
+            numeric = all(parse_number(level) is not None for level in levels)
             cure = (
                 Message(
                     ", or refit with ", Setting("linear", name), ", which applies to any number"
@@ -349,18 +349,18 @@ def experiment(data: Any, constants: bool | None = False) -> ChoiceExperiment:
         raise ArgumentError(
             Argument("constants"), f" must be True, False or None; got {constants!r}."
         )
-    return with_constants(data) if has_constants(data, constants) else data
+    return add_constants(data) if has_constants(data, constants) else data
 
 
 def has_constants(data: ChoiceExperiment, constants: bool | None) -> bool:
     """Return whether alternatives have constants; None: where they have names."""
-    return not why_no_constants(data) if constants is None else constants
+    return not explain_no_constants(data) if constants is None else constants
 
 
 def constants_in_words(data: ChoiceExperiment, constants: bool | None) -> Message:
     """Say whether alternatives have constants, and how to change that."""
     has = has_constants(data, constants)
-    why = f", because {why_no_constants(data)}" if constants is None and not has else ""
+    why = f", because {explain_no_constants(data)}" if constants is None and not has else ""
     which = "a constant for each named alternative" if has else "no alternative-specific constants"
     return Message(which, why, Clause(" (to change this, use ", Setting("constants", not has), ")"))
 
@@ -500,7 +500,7 @@ def numbers_of_levels(name: str, levels: Iterable[str]) -> np.ndarray:
     """The number of each level of an attribute that is to be taken as one."""
     found = []
     for level in levels:
-        if (number := as_number(level)) is None:
+        if (number := parse_number(level)) is None:
             raise ArgumentError(
                 Argument("linear"),
                 f" contains {name!r}, whose level {level!r} is not a number; remove {name!r} from"
@@ -539,7 +539,7 @@ def _knots_of(data: "ChoiceExperiment", name: str, given: Any) -> tuple[float, .
     values."""
     codes = data.products[:, data.attributes.index(name)]
     tested = np.unique(numbers_of_levels(name, data.levels[name])[np.unique(codes[codes >= 0])])
-    if is_whole(given) and 0 < given < len(tested) - 1:
+    if is_integer(given) and 0 < given < len(tested) - 1:
         return tuple(np.quantile(tested, np.arange(1, given + 1) / (given + 1)).tolist())
     try:
         found = np.array(list(given), dtype=float)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import one_of, whole
-from thali._data.experiments.levels import as_number
+from thali._data.experiments.levels import parse_number
 from thali._inference.seeds import spawn_generators
 from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import Argument, ArgumentError
@@ -505,7 +505,7 @@ def _check_holdout(number: int, product: Mapping[str, Any], attributes: Attribut
     for name, levels in zip(attributes.names, attributes.levels, strict=True):
         labels, label = list(map(as_label, levels)), as_label(product[name])
         level_numbers.append(labels.index(label) if label in labels else -1)
-        if label not in labels and (None in map(as_number, labels) or as_number(label) is None):
+        if label not in labels and (None in map(parse_number, labels) or parse_number(label) is None):
             raise ArgumentError(
                 Argument("holdouts"),
                 f": a product in task {number} has {name!r} {label!r}, a level that no other task"

@@ -243,7 +243,7 @@ def _parse_deviations(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return standard deviations and basis of each attribute's utilities."""
     # The basis (levels, k) maps k independent deviations to the utilities of levels.
-    from thali._data.experiments.levels import as_number
+    from thali._data.experiments.levels import parse_number
 
     allowed_names = [*names, *[NONE] * has_none]
     sd_of_name = prior_sd
@@ -256,7 +256,7 @@ def _parse_deviations(
     deviations = []
     for name, attribute_levels in zip(names, levels, strict=True):
         attribute_sd = sd_of_attribute.get(name, 0.0)
-        numbers = [as_number(as_label(level)) for level in attribute_levels]
+        numbers = [parse_number(as_label(level)) for level in attribute_levels]
         is_single = np.ndim(attribute_sd) == 0
         has_slope = isinstance(prior_sd, Mapping) and name in sd_of_attribute
         if has_slope and is_single and None not in numbers:
@@ -352,10 +352,10 @@ def _parse_level_utilities(
                 f" {len(utility_list)}.",
             )
         return utility_list
-    from thali._data.experiments.levels import as_number
+    from thali._data.experiments.levels import parse_number
 
     slope = _parse_utility(name, attribute_utilities)
-    numbers = [as_number(as_label(level)) for level in levels]
+    numbers = [parse_number(as_label(level)) for level in levels]
     if any(number is None for number in numbers):
         raise ArgumentError(
             Argument("prior"),

@@ -16,7 +16,7 @@ from thali._choice.answers.market import as_saved, markets_of
 from thali._choice.answers.simulator import MarketDraws
 from thali._choice.coding import coding_of
 from thali._choice.logits.hierarchical_draws import reported
-from thali._data.experiments.design import ExperimentDesign, design_of
+from thali._data.experiments.design import ExperimentDesign, build_design
 from thali._data.experiments.scheme import Attribute, Scheme
 from thali._labels import as_labelled, without_formula
 from thali._people.columns import MarketPeople, PeopleColumn
@@ -452,7 +452,7 @@ def test_neither_does_that_of_product_classes():
         owned = [(0, 0.5), (0, -0.2)]
         draws = single(owned, members=members[:, columns], monotone=(0, 0, 0), offset=(0, 3, 5, 7))
         found.append(
-            of_draws(draws, design_of(data))
+            of_draws(draws, build_design(data))
             .attribute_importance()
             .set_index("attribute")["range_share"]
         )

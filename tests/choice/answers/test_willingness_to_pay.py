@@ -14,7 +14,7 @@ from helpers.sentences import refused, warned
 from scipy.optimize import brentq
 
 import thali as th
-from thali._data.experiments.design import design_of
+from thali._data.experiments.design import build_design
 from thali.errors import ArgumentError, EstimateWarning
 
 pytestmark = pytest.mark.fit
@@ -280,7 +280,7 @@ def test_of_product_classes():
     draws = single(owned, members=members, monotone=(0, 0), offset=(0, 3, 5), a=1.0, sigma=0.5)
     # the dearer one pays 3 (p - 150) / 50 above 150, the cheaper one nothing
     table = (
-        of_draws(draws, design_of(data))
+        of_draws(draws, build_design(data))
         .willingness_to_pay("price")
         .set_index(["attribute", "level"])
     )

@@ -42,7 +42,7 @@ from thali._choice.logits.hierarchical_sweep import (
     space_of,
     start_of,
 )
-from thali._data.experiments.scheme import with_constants
+from thali._data.experiments.scheme import add_constants
 from thali._inference.chains import run_chains
 from thali._inference.seeds import spawn_generators
 from thali._people.columns import RespondentCovariates
@@ -291,7 +291,7 @@ def test_constants_and_what_a_product_lacks_are_attended_to_by_all():
     owned = attention_of(True, data, coding).owned
     left = [name for name, own in zip(coding.names, owned.T, strict=True) if not own.any()]
     assert left == ["inside", "zoom[missing]"]
-    data = with_constants(th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6)))
+    data = add_constants(th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6)))
     coding = coding_of(data)
     found = attention_of(True, data, coding)
     left = [name for name, own in zip(coding.names, found.owned.T, strict=True) if not own.any()]

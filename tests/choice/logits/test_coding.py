@@ -12,7 +12,7 @@ from helpers.sentences import refused, warned
 import thali as th
 from thali._choice.coding import coding_of
 from thali._choice.logit import EncodedTasks, ascend, tasks_of
-from thali._data.experiments.scheme import with_constants
+from thali._data.experiments.scheme import add_constants
 from thali.errors import ArgumentError, DataError, DataWarning
 
 
@@ -129,10 +129,10 @@ def test_constants_of_alternatives():
     market = pd.DataFrame({"mode": ["air", "car"], "cost": [20, 40]})
     assert list(model.market_shares(market).index) == ["air", "car"]
     assert (
-        th.MultinomialLogit("cost", constants=True).fit(with_constants(data)).log_likelihood_
+        th.MultinomialLogit("cost", constants=True).fit(add_constants(data)).log_likelihood_
         == model.log_likelihood_
     )
-    assert with_constants(data).to_frame()["mode"].astype(str).tolist() == rows["mode"].tolist()
+    assert add_constants(data).to_frame()["mode"].astype(str).tolist() == rows["mode"].tolist()
 
 
 def test_tasks_held_out_differ_by_their_labels():
@@ -166,7 +166,7 @@ def test_the_no_choice_option_has_no_label():
     # nor has it a place, where each row has a number
     frame = simulated(people=10).astype({"brand": object})
     frame.loc[frame["alt"] == frame["task"] % 3 + 1, "brand"] = "none"
-    data = with_constants(th.ChoiceExperiment.from_frame(frame, none={"brand": "none"}))
+    data = add_constants(th.ChoiceExperiment.from_frame(frame, none={"brand": "none"}))
     assert data.levels["alt"] == ("1", "2", "3")
     assert (data.products[data.products[:, 0] == 0, 1:] == -1).all()
 

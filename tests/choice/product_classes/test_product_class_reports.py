@@ -18,7 +18,7 @@ from helpers.sentences import refused
 from helpers.terminals import narrow
 
 from thali._choice.product_classes.particles import joined
-from thali._data.experiments.design import ExperimentDesign, design_of
+from thali._data.experiments.design import ExperimentDesign, build_design
 from thali._data.experiments.scheme import Attribute, Scheme
 from thali.errors import ArgumentError
 
@@ -105,7 +105,7 @@ def slow_table(draws, the_design):
 @pytest.mark.parametrize("none", [False, True])
 def test_the_class_table_is_that_of_a_slow_count(none):
     data = experiment(people=5, none=none)
-    the_design = design_of(data)
+    the_design = build_design(data)
     draws = engine_result(data, draws=12, alpha=4.0).particles
     table = of_draws(draws, the_design).classes(cover=1.0, similar=1)
     assert {"product_class", "importance"} <= set(narrow(table).split())
@@ -166,7 +166,7 @@ def test_the_share_of_new_people_is_that_of_the_buffet():
     them so."""
     data = experiment(people=4)
     draws = engine_result(data, draws=8, groups=1, alpha=4.0, seed=3).particles
-    the_design = design_of(data)
+    the_design = build_design(data)
     found = (
         of_draws(draws, the_design)
         .classes(cover=1.0, similar=1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.experiments.levels import as_number
+from thali._data.experiments.levels import parse_number
 from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
 from thali._digits import number, percent, probability
 from thali._inference.warn import silence_warnings
@@ -410,7 +410,7 @@ def demand(model: Any, settings: AnswerSettings) -> Finding | None:
     chooser = model._chooser()
     chooser = chooser.thinned(chooser.search_draws)
     first = markets_of(chooser.data.scheme, settings.market)[0]
-    priced = [as_number(as_label(at)) is not None for at in first.table[settings.price]]
+    priced = [parse_number(as_label(at)) is not None for at in first.table[settings.price]]
     prices, named, how = (
         tested_numbers(chooser, settings.price),
         first.table.set_axis(first.labels),

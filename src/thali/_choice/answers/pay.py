@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.experiments.levels import as_number
+from thali._data.experiments.levels import parse_number
 from thali._data.experiments.scheme import INSIDE, Scheme
 from thali._data.roles import simplify_name
 from thali._inference.warn import warn
@@ -181,7 +181,7 @@ def refuse_wordy_price(scheme: "Scheme", price: str) -> None:
             f": there is no attribute {price!r}.{suggest(str(price), scheme.names)}",
         )
     for level in scheme.levels[price]:
-        if as_number(level) is None:
+        if parse_number(level) is None:
             raise ArgumentError(
                 Argument("price"),
                 f": the level {level!r} of {price!r} is not a number; name an attribute whose"
@@ -195,7 +195,7 @@ def price_among(scheme: "Scheme") -> str | None:
     if all(_is_called_price(name) for name in scheme.names if name != INSIDE):
         return None
     for name, levels in scheme.levels.items():
-        if _is_called_price(name) and all(as_number(level) is not None for level in levels):
+        if _is_called_price(name) and all(parse_number(level) is not None for level in levels):
             return name
     return None
 
@@ -210,7 +210,7 @@ def prices_of(chooser: "Chooser", price: str) -> Prices:
     scheme = chooser.data.scheme
     refuse_wordy_price(scheme, price)
     place = scheme.names.index(price)
-    values = np.array(list(map(as_number, scheme.levels[price])), float)
+    values = np.array(list(map(parse_number, scheme.levels[price])), float)
     cells = chooser.level_cells()[place]
     known = np.flatnonzero(~np.isnan(cells))
     order = known[np.argsort(values[known], kind="stable")]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import is_list, whole
-from thali._data.experiments.levels import as_number
+from thali._data.experiments.levels import parse_number
 from thali._data.experiments.scheme import INSIDE
 from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, ArgumentError
@@ -129,7 +129,7 @@ def demand(
         )
     label = market.labels[place]
     every = [market, *(changed(market, {attribute: {label: value}}) for value in values)]
-    numbers = [as_number(as_label(value)) for value in values]
+    numbers = [parse_number(as_label(value)) for value in values]
     if cost is not None and None in numbers:
         raise ArgumentError(
             Argument("cost"), f" requires numeric values of {attribute!r}, the revenue per sale."
@@ -143,7 +143,7 @@ def demand(
         **spread(chooser, "share", shares, ci),
     }
     if cost is not None:
-        if (amount := as_number(as_label(cost))) is None:
+        if (amount := parse_number(as_label(cost))) is None:
             raise ArgumentError(
                 Argument("cost"), f", the cost per sale, must be a number; got {cost!r}."
             )
@@ -459,7 +459,7 @@ def _earned(
 
 
 def _amount(price: str, value: Any) -> float:
-    number = as_number(as_label(value))
+    number = parse_number(as_label(value))
     if number is None:
         raise ArgumentError(
             f"`attributes`: the values of {price!r}, the price, must be numbers; got {value!r}."
@@ -487,7 +487,7 @@ def _costs_of(
                 f"{whose} contain {shorten(unknown)}, which is not a level of {name!r}; remove"
                 f" it.{suggest(unknown[0], every)}"
             )
-    found = [as_number(as_label(known[each])) for each in wanted]
+    found = [parse_number(as_label(known[each])) for each in wanted]
     if None in found:
         raise ArgumentError(f"{whose} must be numbers; got {costs!r}.")
     return np.array(found, float).reshape([len(own) for own in values])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from thali._data.experiments.levels import as_number
+from thali._data.experiments.levels import parse_number
 from thali._data.experiments.scheme import INSIDE
 from thali._inference.warn import warn
 from thali._labels import listed, shorten
@@ -184,7 +184,7 @@ def attributes_of(
     """What may be asked of each attribute: levels that are known, or any number between them."""
     real, found = are_real(design), []
     for place, (name, levels) in enumerate(known.items()):
-        numbers = [as_number(level) for level in levels]
+        numbers = [parse_number(level) for level in levels]
         of_levels = tuple(number for number in numbers if number is not None)
         is_inside = design.scheme.has_inside and place == 0 and name == INSIDE
         found.append(

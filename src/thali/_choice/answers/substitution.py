@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import is_list
-from thali._data.experiments.levels import as_number
+from thali._data.experiments.levels import parse_number
 from thali._inference.warn import silence_warnings
 from thali._labels import as_label, suggest
 from thali.errors import Argument, ArgumentError, Setting
@@ -93,7 +93,7 @@ def _steps(
             Argument("attribute"), f": the products have no attribute {attribute!r}.{other}"
         )
     numbers = {
-        label: as_number(as_label(value))
+        label: parse_number(as_label(value))
         for label, value in zip(market.labels, market.table[attribute], strict=True)
     }
     column = names.index(attribute)
@@ -143,7 +143,7 @@ def tested_numbers(chooser: Chooser, attribute: str) -> list[float]:
     """The numbers of an attribute that the fit knows of."""
     scheme = chooser.data.scheme
     known = np.flatnonzero(~np.isnan(chooser.level_cells()[scheme.names.index(attribute)]))
-    numbers = [as_number(scheme.levels[attribute][level]) for level in known]
+    numbers = [parse_number(scheme.levels[attribute][level]) for level in known]
     return sorted(number for number in numbers if number is not None)
 
 

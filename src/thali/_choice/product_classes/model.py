@@ -394,7 +394,7 @@ class ProductClasses(ProductClassReports, RunByChains):
         return [remark for remark in (contradicted, dominated) if remark]
 
     def _sampling(self, source: "ChoiceExperiment", run: Run) -> Sampling[Any]:
-        from thali._data.experiments.design import design_of
+        from thali._data.experiments.design import build_design
 
         from .engines.mcmc import chains_of, classes_in, draws_in, fit_of, status_of
         from .posterior import to_datatree
@@ -404,7 +404,7 @@ class ProductClasses(ProductClassReports, RunByChains):
         thin, sweep = THIN if run.thin is None else run.thin, seconds_of_sweep(source)
         bound = bounded(run, thin, sweep, FIRST_DRAWS, LONGEST, max(1.0 - looks, 0.5))
         run = bound.run._replace(thin=bound.thin)
-        problem, design = problem_of(source, self._checked(source), self.alpha), design_of(source)
+        problem, design = problem_of(source, self._checked(source), self.alpha), build_design(source)
         known: dict[bytes, Any] = {}  # what was found of the draws at earlier looks
 
         def tree(chains: Any) -> "xarray.DataTree":
@@ -439,7 +439,7 @@ class ProductClasses(ProductClassReports, RunByChains):
         self, data: "ChoiceExperiment", run: Run, sweeps_per_step: int
     ) -> dict[str, Any]:
         """A fit by method="smc"; returns the fitted attributes."""
-        from thali._data.experiments.design import design_of
+        from thali._data.experiments.design import build_design
 
         from .engines.smc import run_smc
         from .posterior import to_datatree
@@ -450,7 +450,7 @@ class ProductClasses(ProductClassReports, RunByChains):
         with opened_job(self, settings, data, run) as (folder, seed):
             found = run_smc(problem, self.lapse, run, sweeps_per_step, seed, folder)
         attrs = {"draws": found.draws, "interrupted": int(found.interrupted)}
-        tree = to_datatree(found, design_of(data), attrs, run.cores, {})
+        tree = to_datatree(found, build_design(data), attrs, run.cores, {})
         return {**_attributes(tree), "_people_": data.people}
 
     @requires(estimated_evidence)
@@ -501,11 +501,11 @@ class ProductClasses(ProductClassReports, RunByChains):
         return sample_classes(self, self._checked(data), data, rngs)
 
     def _observed(self, data: Any) -> dict[str, Any]:
-        from thali._data.experiments.design import design_of
+        from thali._data.experiments.design import build_design
 
         self._checked(data)
         same = tuple(data.respondents) == self._design_.respondents
-        return {"chosen": design_of(data).chosen} if same else {}
+        return {"chosen": build_design(data).chosen} if same else {}
 
     def _replicates(self, rng: Any, data: Any) -> dict[str, Any]:
         from .reports.predict import drawn_choices
@@ -553,7 +553,7 @@ class ProductClasses(ProductClassReports, RunByChains):
 
 def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:
     """The fitted attributes that a posterior, new or read from a file, stands for."""
-    from thali._data.experiments.design import design_from
+    from thali._data.experiments.design import read_design
 
     from .particles import load
 
@@ -567,5 +567,5 @@ def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:
         "_messages_": [line for line in str(tree.attrs.get("messages", "")).split("\n") if line],
         "_interrupted_": bool(tree.attrs.get("interrupted", 0)),
         "_draws_": load(tree["particles"].to_dataset()),
-        "_design_": design_from(posterior.fixed),
+        "_design_": read_design(posterior.fixed),
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._compile.jit import compiled, part, scalar
-from thali._data.experiments.design import design_of
+from thali._data.experiments.design import build_design
 from thali._model.prior_sample import PriorSample, predictive_group
 
 from .engines.fit import Keeper
@@ -147,7 +147,7 @@ def sample_classes(
         found = log_likelihood(problem, target, state, workspace(problem, state))
         drawn.append(keeper.draw(state, 0, found, model.lapse))
         chosen.append(choice)
-    design, draws = design_of(data), joined(drawn)
+    design, draws = build_design(data), joined(drawn)
     group = draws_group(draws).assign(
         named_reports(simulate_reports(draws, design, cores=1), draws, design)
     )

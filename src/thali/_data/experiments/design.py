@@ -1,4 +1,4 @@
-"""The part of the fitted data that predictions and reports need."""
+"""The part of the fitted data that predictions and reports require."""
 
 import json
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 
 class ExperimentDesign(NamedTuple):
-    """Respondents, their tasks, the products they saw, and the scheme by which tables of new tasks
-    are read."""
+    """Respondents, tasks, seen products, and the scheme for reading new tasks."""
 
     scheme: "Scheme"
     respondents: tuple[str, ...]
@@ -35,27 +34,26 @@ class ExperimentDesign(NamedTuple):
 
     @property
     def inside(self) -> int:
-        """Position of the attribute that distinguishes products from the no-choice option; -1 if
-        there is none."""
+        """Position of the attribute "inside", which marks products; -1 if there is none."""
         return 0 if self.scheme.has_inside else -1
 
     @property
     def never_missing(self) -> np.ndarray:
-        """Whether each attribute is there in every product."""
+        """Whether each attribute is present in every product."""
         return np.all(self.products >= 0, axis=0)
 
     def _facts(self) -> Facts:
-        return experiment_facts(self)
+        return list_experiment_facts(self)
 
     def observed(self) -> "xarray.Dataset":
-        """The group `observed_data` of a posterior."""
+        """Return the group `observed_data` of a posterior."""
         import xarray as xr
 
-        words = {"description": "position of the chosen alternative in its task"}
-        return xr.Dataset({"chosen": ("task", self.chosen, words)})
+        description = {"description": "position of the chosen alternative in its task"}
+        return xr.Dataset({"chosen": ("task", self.chosen, description)})
 
     def to_dataset(self) -> "xarray.Dataset":
-        """The group `constant_data` of a posterior."""
+        """Return the group `constant_data` of a posterior."""
         import xarray as xr
 
         variables = {
@@ -74,8 +72,8 @@ class ExperimentDesign(NamedTuple):
         )
 
 
-def design_of(data: "ChoiceExperiment") -> ExperimentDesign:
-    """The stored part of the data."""
+def build_design(data: "ChoiceExperiment") -> ExperimentDesign:
+    """Copy the design from the data."""
     names = ("products", "first_task", "first_row", "row_product", "chosen")
     return ExperimentDesign(
         data.scheme,
@@ -84,8 +82,8 @@ def design_of(data: "ChoiceExperiment") -> ExperimentDesign:
     )
 
 
-def design_from(dataset: "xarray.Dataset") -> ExperimentDesign:
-    """The design that `Design.to_dataset` wrote."""
+def read_design(dataset: "xarray.Dataset") -> ExperimentDesign:
+    """Read the design that `ExperimentDesign.to_dataset` wrote."""
     from .scheme import Scheme
 
     names = ("products", "first_task", "first_row", "row_product", "chosen")
@@ -96,12 +94,13 @@ def design_from(dataset: "xarray.Dataset") -> ExperimentDesign:
     )
 
 
-def experiment_facts(data: "ChoiceExperiment | ExperimentDesign") -> Facts:
-    """Names and values that describe an experiment, as a report lists them."""
-    is_none, none = _is_none(data), ()
+def list_experiment_facts(data: "ChoiceExperiment | ExperimentDesign") -> Facts:
+    """Return names and values that describe an experiment in a report."""
+    is_none = _find_no_choice_products(data)
+    none_fact = ()
     if data.scheme.none:
         chosen = data.row_product[data.first_row[:-1] + data.chosen]
-        none = (
+        none_fact = (
             ("No-choice option", f"chosen in {percent(is_none[chosen].mean(), 1)} of the tasks"),
         )
     return (
@@ -112,12 +111,12 @@ def experiment_facts(data: "ChoiceExperiment | ExperimentDesign") -> Facts:
         ),
         ("Alternatives per task", format_value_range(np.diff(data.first_row))),
         ("Different products", f"{len(data.products) - int(is_none.sum()):,}"),
-        *none,
+        *none_fact,
         *data.scheme.described(),
     )
 
 
-def _is_none(data: "ChoiceExperiment | ExperimentDesign") -> np.ndarray:
+def _find_no_choice_products(data: "ChoiceExperiment | ExperimentDesign") -> np.ndarray:
     """Return whether each product is the no-choice option."""
     if not data.scheme.none:
         return np.zeros(len(data.products), bool)

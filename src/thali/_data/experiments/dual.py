@@ -24,7 +24,7 @@ from thali._labels import as_label
 from thali.errors import Argument, ArgumentError, DataError
 
 from ..columns import NO, YES, get_column
-from .levels import row_texts
+from .levels import read_row_texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +35,8 @@ FORCED = "forced"
 BOUGHT = "thali bought"  # the second answers in a table that was made of a wide one
 
 
-def refuse_both(none: Any, bought: str | None) -> None:
-    """Refuse a no-choice option beside the question whether the product would be bought."""
+def check_single_none(none: Any, bought: str | None) -> None:
+    """Raise if both a no-choice option and the column `bought` are given."""
     if none is not None and bought is not None:
         raise ArgumentError(
             Argument("bought"),
@@ -46,29 +46,28 @@ def refuse_both(none: Any, bought: str | None) -> None:
         )
 
 
-def with_nothing(
+def add_no_choice(
     frame: "pd.DataFrame",
     task: np.ndarray,
     picked: np.ndarray,
     columns: tuple[str, str | None, str],
     bought: str,
 ) -> tuple["pd.DataFrame", str]:
-    """The table with nothing as an alternative of each task, and those not bought once more without
-    it; its column.
+    """Add the no-choice option to each task, and repeat tasks without a purchase without it.
 
-    `task` is the number of the task of each row, `picked` whether it was chosen; `columns` those of
-    tasks, alternatives and choices.
+    Return the table and its column of alternatives. `task` is the task of each row, and `picked`
+    whether it was chosen; `columns` are the columns of tasks, alternatives and choices.
     """
     import pandas as pd
 
     name, alternative, chosen = columns
-    answers = row_texts(get_column(frame, bought))
-    _refuse_unclear(answers, task, frame, name, bought)
+    answers = read_row_texts(get_column(frame, bought))
+    _check_bought_answers(answers, task, frame, name, bought)
     is_bought = np.isin([text.casefold() for text in answers], list(YES))
     if alternative is None:
         alternative = ALTERNATIVES
-        place = pd.Series(task).groupby(task).cumcount() + 1
-        frame = frame.assign(**{alternative: place.to_numpy()})
+        position = pd.Series(task).groupby(task).cumcount() + 1
+        frame = frame.assign(**{alternative: position.to_numpy()})
     labels = frame[alternative].map(as_label)
     if NOTHING in set(labels):
         raise DataError(
@@ -80,36 +79,36 @@ def with_nothing(
     frame = frame.drop(columns=bought).assign(
         **{alternative: labels, name: tasks, chosen: (picked & is_bought) * 1}
     )
-    first = np.unique(task, return_index=True)[1]
-    nothing = frame.iloc[first].assign(**{alternative: NOTHING, chosen: (~is_bought[first]) * 1})
-    forced = frame.assign(**{chosen: picked * 1, name: tasks + _ending(set(tasks))})[~is_bought]
-    every = np.concatenate([task, task[first], task[~is_bought]])
-    part = np.repeat([0, 0, 1], [len(task), len(first), int((~is_bought).sum())])
-    table = pd.concat([frame, nothing, forced], ignore_index=True)
-    return table.iloc[np.lexsort([part, every])].reset_index(drop=True), alternative
+    first_rows = np.unique(task, return_index=True)[1]
+    no_choice_rows = frame.iloc[first_rows].assign(**{alternative: NOTHING, chosen: (~is_bought[first_rows]) * 1})
+    forced = frame.assign(**{chosen: picked * 1, name: tasks + _choose_suffix(set(tasks))})[~is_bought]
+    all_tasks = np.concatenate([task, task[first_rows], task[~is_bought]])
+    order_in_task = np.repeat([0, 0, 1], [len(task), len(first_rows), int((~is_bought).sum())])
+    table = pd.concat([frame, no_choice_rows, forced], ignore_index=True)
+    return table.iloc[np.lexsort([order_in_task, all_tasks])].reset_index(drop=True), alternative
 
 
-def _ending(labels: set[str]) -> str:
-    """What the tasks that are repeated end in, such that none is called like another one."""
+def _choose_suffix(labels: set[str]) -> str:
+    """Return a suffix for repeated tasks that no other task has."""
     ending = f" ({FORCED})"
     while any(label.endswith(ending) for label in labels):
         ending += "'"
     return ending
 
 
-def _refuse_unclear(
+def _check_bought_answers(
     answers: np.ndarray, task: np.ndarray, frame: "pd.DataFrame", name: str, bought: str
 ) -> None:
-    """Refuse an answer that is neither yes nor no, or not the same in all rows of a task."""
-    known = np.isin([text.casefold() for text in answers], [*YES, *NO])
-    first = np.unique(task, return_index=True)[1]
-    differs = answers != answers[first][np.unique(task, return_inverse=True)[1]]
-    if known.all() and not differs.any():
+    """Raise if an answer is not yes or no, or differs within a task."""
+    is_known = np.isin([text.casefold() for text in answers], [*YES, *NO])
+    first_rows = np.unique(task, return_index=True)[1]
+    differs = answers != answers[first_rows][np.unique(task, return_inverse=True)[1]]
+    if is_known.all() and not differs.any():
         return
-    row = int((~known | differs).argmax())
-    what = f"is {answers[row]!r}" if answers[row] else "is empty"
-    what = what if not known[row] else "differs between rows"
+    row = int((~is_known | differs).argmax())
+    problem = f"is {answers[row]!r}" if answers[row] else "is empty"
+    problem = problem if not is_known[row] else "differs between rows"
     raise DataError(
-        f"Column {bought!r} {what} in task {as_label(frame[name].iloc[row])!r}; it must be 1 (or"
+        f"Column {bought!r} {problem} in task {as_label(frame[name].iloc[row])!r}; it must be 1 (or"
         " yes) in all rows of a task whose product would be bought, and 0 in all other tasks."
     )

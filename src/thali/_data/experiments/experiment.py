@@ -18,9 +18,9 @@ from ..judged import Frozen
 from ..kinds import EXPERIMENTS
 from ..people import list_people_facts, list_differing_columns
 from ..roles import column_names
-from .design import experiment_facts
-from .levels import ALPHABET, MEASURED, is_whole
-from .scheme import INSIDE, Attribute, Encoded, SchemeTasks
+from .design import list_experiment_facts
+from .levels import ALPHABET, MEASURED, is_integer
+from .scheme import INSIDE, Attribute, EncodedTasks, SchemeTasks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,7 @@ def held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.nda
 
 def held_people(data: "ChoiceExperiment", respondents: Any, random_seed: Any) -> np.ndarray:
     """Whether each task is held out: those of random respondents, or of those listed."""
-    if is_whole(respondents):
+    if is_integer(respondents):
         number = whole("respondents", respondents, 1)
         people = np.random.default_rng(build_seed_sequence(random_seed)).permutation(
             data.n_respondents
@@ -142,12 +142,12 @@ class ExperimentRows(Frozen):
         >>> data.n_tasks, data.levels["price"]
         (2, ('90', '150'))
         """
-        from .dual import BOUGHT, refuse_both
-        from .frame import people_of
+        from .dual import BOUGHT, check_single_none
+        from .frame import read_people
         from .wide import lacking_words, long_frame, wide_tasks
 
         bought = more.get("bought")
-        refuse_both(none, bought)
+        check_single_none(none, bought)
         frame = convert_frame(frame)
         given = {"respondent": respondent, "task": task, "chosen": chosen}
         for name in filter(None, (*given.values(), bought)):
@@ -175,7 +175,7 @@ class ExperimentRows(Frozen):
         data = cls.from_frame(long, none=nothing, **more)
         further = [str(name) for name in frame.columns if str(name) not in (*found.used, bought)]
         who = np.arange(1, len(frame) + 1) if found.respondent is None else frame[found.respondent]
-        people = people_of(rename_as_text(frame), further, who, "respondent")
+        people = read_people(rename_as_text(frame), further, who, "respondent")
         return cls._from_fields(
             *(people if name == "people" else getattr(data, name) for name in cls._FIELDS)
         )
@@ -415,13 +415,13 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         >>> data.attributes, data.products[data.row_product].tolist()
         (('inside', 'brand'), [[1, 0], [1, 1], [0, -1]])
         """
-        from .frame import choices_of
+        from .frame import read_experiment
 
         if not isinstance(inside, bool):
             raise ArgumentError(f"`inside` must be True or False; got {inside!r}.")
         columns = (respondent, task, alternative, chosen)
         return cls._of(
-            choices_of(frame, columns, attributes, levels, none, bins, missing, inside, bought)
+            read_experiment(frame, columns, attributes, levels, none, bins, missing, inside, bought)
         )
 
     @classmethod
@@ -452,7 +452,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
 
     def _facts(self) -> Facts:
         columns = list_name_facts("Respondent characteristics", list_differing_columns(self.people))
-        return *experiment_facts(self), *columns
+        return *list_experiment_facts(self), *columns
 
     def describe(self) -> str:
         """The data in words: their size, and every attribute with its levels in natural order
@@ -517,7 +517,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         """Number of the respondent of every task, shape (n_tasks,)."""
         return np.repeat(np.arange(self.n_respondents), np.diff(self.first_task))
 
-    def encode(self, new: "pd.DataFrame | ChoiceExperiment") -> Encoded:
+    def encode(self, new: "pd.DataFrame | ChoiceExperiment") -> EncodedTasks:
         """New tasks by the columns and levels of these data.
 
         Parameters

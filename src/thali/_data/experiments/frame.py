@@ -1,4 +1,4 @@
-"""A choice experiment from a long table: one row an alternative of a task."""
+"""A choice experiment from a long table: one row per alternative of a task."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -34,27 +34,27 @@ from ..roles import (
     map_plain_names,
     simplify_name,
 )
-from .dual import NOTHING, refuse_both, with_nothing
+from .dual import NOTHING, check_single_none, add_no_choice
 from .levels import (
     BINS,
     GIVEN,
-    bin_labels,
-    cut_points,
-    distinct_texts,
-    given_order,
-    natural_order,
-    numbers_of,
-    row_texts,
+    name_bins,
+    compute_cut_points,
+    encode_texts,
+    check_level_order,
+    order_levels,
+    read_numbers,
+    read_row_texts,
 )
 from .scheme import (
     HELD_OUT,
     INSIDE,
     Attribute,
     Scheme,
-    Where,
-    first_appearance,
-    none_rows,
-    refuse_twice,
+    RowDescriber,
+    number_tasks,
+    find_none_rows,
+    check_unique_alternatives,
 )
 
 if TYPE_CHECKING:
@@ -62,26 +62,26 @@ if TYPE_CHECKING:
 
 
 class RowLabels(NamedTuple):
-    """The labels of each row of the table."""
+    """The labels of each row: person, task and alternative."""
 
     person: np.ndarray
     task: np.ndarray
     alternative: np.ndarray | None
 
     def where(self, row: int) -> str:
-        """The place of a row, in words."""
-        named = f"of alternative {self.alternative[row]!r} " if self.alternative is not None else ""
-        return f"{named}{self.where_task(row)}"
+        """Describe the position of a row."""
+        alternative_text = f"of alternative {self.alternative[row]!r} " if self.alternative is not None else ""
+        return f"{alternative_text}{self.where_task(row)}"
 
     def where_task(self, row: int) -> str:
-        """The task of a row, in words."""
+        """Describe the task of a row."""
         return f"in task {self.task[row]!r} of respondent {self.person[row]!r}"
 
 
-def none_where(
+def find_none_condition(
     frame: "pd.DataFrame", none: Any, alternative: str | None
 ) -> tuple[tuple[str, str], ...]:
-    """Which columns hold which labels in rows of the no-choice option."""
+    """Return the columns and labels that identify the no-choice option."""
     if none is None:
         return ()
     if isinstance(none, Mapping):
@@ -94,9 +94,9 @@ def none_where(
             (str(get_column(frame, str(name)).name), as_label(value)) for name, value in none.items()
         )
     label = as_label(none)
-    labels = [] if alternative is None else distinct_texts(get_column(frame, alternative))[1]
+    labels = [] if alternative is None else encode_texts(get_column(frame, alternative))[1]
     if label in frame.columns and label not in labels:
-        if not set(row_texts(get_column(frame, label))) <= {"0", "1", "True", "False", "true", "false"}:
+        if not set(read_row_texts(get_column(frame, label))) <= {"0", "1", "True", "False", "true", "false"}:
             raise DataError(
                 f"Column {label!r}, named by ",
                 Argument("none"),
@@ -118,144 +118,142 @@ def none_where(
     return ((alternative, label),)
 
 
-def never_none(
-    where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alternative: str | None
+def build_absent_none_error(
+    condition: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alternative: str | None
 ) -> Message:
-    name, label = where[0]
-    known = [text for text in distinct_texts(get_column(frame, name))[1] if text]
-    if len(where) == 1 and name == alternative:
+    """Build the error for a no-choice option that no row contains."""
+    name, label = condition[0]
+    texts = [text for text in encode_texts(get_column(frame, name))[1] if text]
+    if len(condition) == 1 and name == alternative:
         return Message(
             Argument("none"),
             f" is {label!r}, but there is no such alternative; the alternatives are"
-            f" {shorten(known)}.{suggest(label, known)}",
+            f" {shorten(texts)}.{suggest(label, texts)}",
         )
-    cells = " and ".join(f"{label!r} in column {name!r}" for name, label in where)
+    cells = " and ".join(f"{label!r} in column {name!r}" for name, label in condition)
     return Message(Argument("none"), f" is {cells}, but no row has this value; correct the value.")
 
 
-class Bare(NamedTuple):
-    """Rows without attributes, one a task at most."""
+class BareRows(NamedTuple):
+    """Rows without attributes, at most one per task."""
 
     rows: np.ndarray  # (rows,) bool
-    lacking: np.ndarray  # (names,) which columns they lack; no other row does
+    lacking: np.ndarray  # (names,) whether these rows, and no others, lack the column
     labels: set[str]  # of their alternatives
 
 
-def _bare_rows(frame: "pd.DataFrame", names: list[str], rows: RowLabels, text: str) -> Bare | None:
-    """The rows in which several attributes, or the only one, hold this text, which no other row has
-    in any of them."""
-    there = []
+def _find_bare_rows(frame: "pd.DataFrame", names: list[str], rows: RowLabels, text: str) -> BareRows | None:
+    """Find rows in which several attributes, or the only one, contain this text.
+
+    No other row may contain the text in these attributes.
+    """
+    matches = []
     for name in names:
-        codes, texts = distinct_texts(get_column(frame, name))
-        there.append(np.isin(codes, [k for k, own in enumerate(texts) if own == text]))
-    bare = np.array(there)
-    lacking: np.ndarray = np.any(bare, axis=1)
-    looks: np.ndarray = np.all(bare[lacking], axis=0)
+        codes, texts = encode_texts(get_column(frame, name))
+        matches.append(np.isin(codes, [k for k, cell in enumerate(texts) if cell == text]))
+    bare = np.array(matches)
+    is_lacking: np.ndarray = np.any(bare, axis=1)
+    is_bare: np.ndarray = np.all(bare[is_lacking], axis=0)
     if (
-        not looks.any()
-        or (bare[lacking].any(axis=0) & ~looks).any()
-        or 1 == lacking.sum() < len(names)
+        not is_bare.any()
+        or (bare[is_lacking].any(axis=0) & ~is_bare).any()
+        or 1 == is_lacking.sum() < len(names)
     ):
         return None
-    tasks = set(zip(rows.person[looks], rows.task[looks], strict=True))
-    if len(tasks) < looks.sum():
+    tasks = set(zip(rows.person[is_bare], rows.task[is_bare], strict=True))
+    if len(tasks) < is_bare.sum():
         return None
-    labels = set() if rows.alternative is None else set(map(str, rows.alternative[looks]))
-    return Bare(looks, lacking, labels)
+    labels = set() if rows.alternative is None else set(map(str, rows.alternative[is_bare]))
+    return BareRows(is_bare, is_lacking, labels)
 
 
-def none_that_is_said(
+def recognise_none(
     frame: "pd.DataFrame", names: list[str], rows: RowLabels, alternative: str | None
 ) -> tuple[tuple[str, str], ...]:
-    """Where a table says itself that rows without attributes are the no-choice option; refused if
-    it only looks so.
+    """Recognise the no-choice option by its label, or by zeros in all attributes.
 
-    It does by their label, or, as Sawtooth's files do, by a 0 of all attributes in the same
-    alternative of every task.
+    Zeros count in the same alternative of every task, as in Sawtooth's files. Raise if rows only
+    seem to be the no-choice option.
     """
-    if (found := _bare_rows(frame, names, rows, "")) is not None:
+    if (bare_rows := _find_bare_rows(frame, names, rows, "")) is not None:
         if (
             alternative is not None
-            and len(found.labels) == 1
-            and simplify_name(min(found.labels)) in NO_CHOICE
+            and len(bare_rows.labels) == 1
+            and simplify_name(min(bare_rows.labels)) in NO_CHOICE
         ):
-            return ((alternative, min(found.labels)),)
-        option = Setting("none", min(found.labels)) if len(found.labels) == 1 else Argument("none")
-        without = shorten([names[place] for place in np.flatnonzero(found.lacking)])
+            return ((alternative, min(bare_rows.labels)),)
+        option = Setting("none", min(bare_rows.labels)) if len(bare_rows.labels) == 1 else Argument("none")
+        missing_names = shorten([names[place] for place in np.flatnonzero(bare_rows.lacking)])
         raise DataError(
-            f"No value is given for {without} {rows.where(int(found.rows.argmax()))}; if this row"
+            f"No value is given for {missing_names} {rows.where(int(bare_rows.rows.argmax()))}; if this row"
             " is the no-choice option, set ",
             option,
             "; otherwise, fill in the missing values.",
         )
-    zeros = _bare_rows(frame, names, rows, "0")
+    zeros = _find_bare_rows(frame, names, rows, "0")
     if alternative is None or zeros is None or zeros.lacking.sum() < 2 or len(zeros.labels) > 1:
         return ()
     tasks, task = np.unique(
         list(zip(rows.person, rows.task, strict=True)), axis=0, return_inverse=True
     )
-    others = [name for name, lacks in zip(names, zeros.lacking, strict=True) if not lacks]
-    codes = [distinct_texts(get_column(frame, name))[0] for name in others]
+    other_names = [name for name, lacks in zip(names, zeros.lacking, strict=True) if not lacks]
+    codes = [encode_texts(get_column(frame, name))[0] for name in other_names]
     if zeros.rows.sum() < len(tasks) or any(
-        len(set(zip(task.ravel(), own, strict=True))) > len(tasks) for own in codes
+        len(set(zip(task.ravel(), cells, strict=True))) > len(tasks) for cells in codes
     ):
         return ()
     return ((alternative, min(zeros.labels)),)
 
 
-# A choice experiment from a long table: one row an alternative of a task --------------------------
+# The chosen row of each task: 1 and 0, yes and no, or the chosen alternative in every row ---------
 
 
-# Which row of each task was chosen: 1 and 0, yes and no, or the alternative chosen in every row ---
-
-
-def chosen_rows(frame: "pd.DataFrame", name: str, rows: Any) -> np.ndarray:
-    """Whether each row is the alternative chosen; `rows` has the labels of person, task and
-    alternative."""
-    codes, texts = distinct_texts(get_column(frame, name))
-    meaning = {
+def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: Any) -> np.ndarray:
+    """Return whether each row is the chosen alternative; `rows` are the row labels."""
+    codes, texts = encode_texts(get_column(frame, name))
+    value_by_text = {
         text: int(text.casefold() in YES) for text in texts if text.casefold() in (*YES, *NO)
     }
-    values = np.array([meaning.get(text, -1) for text in texts])[codes]
-    if (values >= 0).all():
-        return values.astype(bool)
+    row_values = np.array([value_by_text.get(text, -1) for text in texts])[codes]
+    if (row_values >= 0).all():
+        return row_values.astype(bool)
     picked = np.array(texts, dtype=object)[codes]
-    task = _tasks(rows)
-    first = np.unique(task, return_index=True)[1]
-    same = (picked == picked[first][task]).all()
-    if same and rows.alternative is not None and set(picked) <= set(rows.alternative):
+    task = _number_tasks(rows)
+    first_rows = np.unique(task, return_index=True)[1]
+    is_constant = (picked == picked[first_rows][task]).all()
+    if is_constant and rows.alternative is not None and set(picked) <= set(rows.alternative):
         return picked == rows.alternative
-    place = _places(task)
-    if same and rows.alternative is None and set(picked) <= set(map(str, np.unique(place))):
-        return picked == place.astype(str)
-    row = int((values < 0).argmax())
-    what = f"is {texts[codes[row]]!r}" if texts[codes[row]] else "is empty"
+    position = _number_positions(task)
+    if is_constant and rows.alternative is None and set(picked) <= set(map(str, np.unique(position))):
+        return picked == position.astype(str)
+    row = int((row_values < 0).argmax())
+    problem = f"is {texts[codes[row]]!r}" if texts[codes[row]] else "is empty"
     raise DataError(
-        f"Column {name!r} {what} {rows.where_task(row)}; it must be 1 for the chosen alternative"
+        f"Column {name!r} {problem} {rows.where_task(row)}; it must be 1 for the chosen alternative"
         " and 0 for the others."
     )
 
 
-def _tasks(rows: Any) -> np.ndarray:
-    """The number of the task of each row."""
+def _number_tasks(rows: Any) -> np.ndarray:
+    """Return the number of the task of each row."""
     import pandas as pd
 
     person, task = pd.factorize(rows.person)[0], pd.factorize(rows.task)[0]
     return np.unique(person * (int(task.max()) + 1) + task, return_inverse=True)[1]
 
 
-def _places(task: np.ndarray) -> np.ndarray:
-    """The place of each row in its task, from 1."""
+def _number_positions(task: np.ndarray) -> np.ndarray:
+    """Return the position of each row in its task, from 1."""
     order = np.argsort(task, kind="stable")
     start = np.flatnonzero(np.diff(task[order], prepend=-1))
     sizes = np.diff(np.append(start, len(task)))
-    place = np.empty(len(task), np.int64)
-    place[order] = np.arange(len(task)) - np.repeat(start, sizes) + 1
-    return place
+    position = np.empty(len(task), np.int64)
+    position[order] = np.arange(len(task)) - np.repeat(start, sizes) + 1
+    return position
 
 
 class ExperimentArrays(NamedTuple):
-    """What a `ChoiceExperiment` holds, in its order of rows."""
+    """The arrays of a `ChoiceExperiment`, in its order of rows."""
 
     scheme: Scheme
     respondents: tuple[str, ...]
@@ -263,13 +261,13 @@ class ExperimentArrays(NamedTuple):
     first_row: np.ndarray
     chosen: np.ndarray
     products_of_rows: np.ndarray  # (rows, attributes)
-    is_none: np.ndarray  # (rows,) whether it is the no-choice option
+    is_none: np.ndarray  # (rows,) whether the row is the no-choice option
     task_labels: np.ndarray
     alternative_labels: np.ndarray
     people: "pd.DataFrame | None" = None
 
 
-def choices_of(
+def read_experiment(
     frame: "pd.DataFrame",
     columns: tuple[Any, Any, Any, Any],
     attributes: Iterable[Any] | None,
@@ -280,84 +278,86 @@ def choices_of(
     inside: bool,
     bought: str | None,
 ) -> ExperimentArrays:
-    """Check the table and number its respondents, tasks, alternatives and levels; see
-    `from_frame`."""
+    """Check the table, and encode respondents, tasks, alternatives and levels.
+
+    See `from_frame`.
+    """
     frame = convert_frame(frame)
     frame = rename_as_text(frame)
     if not len(frame):
         raise DataError("The table has no rows, so it contains no tasks.")
-    refuse_both(none, bought)
+    check_single_none(none, bought)
     if bought is not None:
         get_column(frame, bought)
     names = [name for name in frame.columns if name != bought]
-    respondent, task, alternative, chosen = task_columns(names, *columns)
+    respondent, task, alternative, chosen = find_task_columns(names, *columns)
     frame = select_answered_rows(
         frame, [chosen], [alternative] if alternative else (), task_columns=(respondent, task)
     )
-    asked = {
+    named_columns = {
         str(name)
-        for each in (attributes, levels, bins)
-        if not isinstance(each, str)
-        for name in each or ()
+        for names_given in (attributes, levels, bins)
+        if not isinstance(names_given, str)
+        for name in names_given or ()
     }
-    marks = [
+    unnamed_columns = [
         name
         for name in frame.columns
-        if name not in {respondent, task, alternative, chosen, bought} | asked
+        if name not in {respondent, task, alternative, chosen, bought} | named_columns
     ]
-    frame = _offered_rows(frame, marks, chosen, _rows(frame, respondent, task, alternative))
-    rows = _rows(frame, respondent, task, alternative)
+    frame = _select_offered_rows(frame, unnamed_columns, chosen, _read_row_labels(frame, respondent, task, alternative))
+    rows = _read_row_labels(frame, respondent, task, alternative)
     if bought is not None:
-        numbers, picked = _tasks(rows), chosen_rows(frame, chosen, rows)
-        if task == respondent:  # everybody had one task, and now perhaps two
+        numbers, picked = _number_tasks(rows), read_chosen_rows(frame, chosen, rows)
+        if task == respondent:  # each respondent had one task, and now may have two
             task = next(
                 name for name in ("task", "task of respondent") if name not in frame.columns
             )
             frame = frame.assign(**{task: "1"})
-        frame, alternative = with_nothing(
+        frame, alternative = add_no_choice(
             frame, numbers, picked, (task, alternative, chosen), bought
         )
-        rows, none = _rows(frame, respondent, task, alternative), {alternative: NOTHING}
+        rows, none = _read_row_labels(frame, respondent, task, alternative), {alternative: NOTHING}
     person = rows.person
-    _refuse_idle(get_column(frame, respondent), person, respondent)
-    where = none_where(frame, none, alternative)
-    names = _attribute_names(
-        frame, attributes, {respondent, task, alternative, chosen}, where, none
+    _check_idle_respondents(get_column(frame, respondent), person, respondent)
+    none_condition = find_none_condition(frame, none, alternative)
+    names = _list_attribute_names(
+        frame, attributes, {respondent, task, alternative, chosen}, none_condition, none
     )
-    if not where and missing is None:
-        where = none_that_is_said(frame, names, rows, alternative)
-    is_none = none_rows(frame, where)
-    if where and not is_none.any():
-        raise DataError(never_none(where, frame, alternative))
-    found = _attributes(
-        frame, names, is_none, _texts(levels, "levels"), _texts(bins, "bins"), missing, rows.where
+    if not none_condition and missing is None:
+        none_condition = recognise_none(frame, names, rows, alternative)
+    is_none = find_none_rows(frame, none_condition)
+    if none_condition and not is_none.any():
+        raise DataError(build_absent_none_error(none_condition, frame, alternative))
+    attribute_list = _read_attributes(
+        frame, names, is_none, _convert_keys(levels, "levels"), _convert_keys(bins, "bins"), missing, rows.where
     )
     # a declared level "none" of the option that has none
-    if where and where[0][0] in names and len(where) == 1:
-        place = names.index(where[0][0])
-        shown = tuple(level for level in found[place].levels if level != where[0][1])
-        found[place] = found[place]._replace(levels=shown)
+    if none_condition and none_condition[0][0] in names and len(none_condition) == 1:
+        k = names.index(none_condition[0][0])
+        shown_levels = tuple(level for level in attribute_list[k].levels if level != none_condition[0][1])
+        attribute_list[k] = attribute_list[k]._replace(levels=shown_levels)
     scheme = Scheme(
-        respondent, task, alternative, chosen, tuple(found), where, bool(inside and where)
+        respondent, task, alternative, chosen, tuple(attribute_list), none_condition, bool(inside and none_condition)
     )
-    picked = chosen_rows(frame, chosen, rows)
-    choices = _in_order(scheme, rows, scheme.products(frame, rows.where), picked, is_none)
-    asked = {name for name, _ in where} | set(_texts(levels, "levels")) | set(_texts(bins, "bins"))
-    choices, constant = _without_constant(choices, asked, guessed=attributes is None)
-    described = {attribute.name for attribute in choices.scheme.attributes}
-    if INSIDE in described:
+    picked = read_chosen_rows(frame, chosen, rows)
+    choices = _sort_rows(scheme, rows, scheme.products(frame, rows.where), picked, is_none)
+    named_columns = {name for name, _ in none_condition} | set(_convert_keys(levels, "levels")) | set(_convert_keys(bins, "bins"))
+    choices, constant = _drop_constant_attributes(choices, named_columns, guessed=attributes is None)
+    attribute_names = {attribute.name for attribute in choices.scheme.attributes}
+    if INSIDE in attribute_names:
         raise DataError(
             f"The attribute name {INSIDE!r} is reserved for the utility of buying any product;"
             " rename the column."
         )
-    _refuse_single(choices.scheme.attributes)
-    attributes_and_roles = {respondent, task, alternative, chosen, *described}
-    further = [name for name in frame.columns if name not in attributes_and_roles]
-    people = people_of(frame, further, person, respondent)
-    # columns of people, which nobody named as attributes
+    _check_level_counts(choices.scheme.attributes)
+    attributes_and_roles = {respondent, task, alternative, chosen, *attribute_names}
+    other_columns = [name for name in frame.columns if name not in attributes_and_roles]
+    people = read_people(frame, other_columns, person, respondent)
+    # columns that describe people and are not named as attributes
     if attributes is None and people is not None:
         constant = [name for name in constant if name not in people.columns]
-    if HELD_OUT in further and {"0", "1"} <= set(distinct_texts(get_column(frame, HELD_OUT))[1]):
+    if HELD_OUT in other_columns and {"0", "1"} <= set(encode_texts(get_column(frame, HELD_OUT))[1]):
         constant = [name for name in constant if name != HELD_OUT]
         warn(
             DataWarning(
@@ -378,24 +378,23 @@ def choices_of(
     return choices._replace(people=people)
 
 
-def _offered_rows(
-    frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows: RowLabels
+def _select_offered_rows(
+    frame: "pd.DataFrame", candidates: Iterable[str], chosen: str, rows: RowLabels
 ) -> "pd.DataFrame":
-    """Return the rows of what was offered, without the column that says so and those that number
-    the rows."""
-    own = map_plain_names(marks)
-    numbering = [name for name in own.values() if is_row_number(get_column(frame, name))]
+    """Return the rows of offered alternatives, without the columns of offers and row numbers."""
+    name_by_plain = map_plain_names(candidates)
+    numbering = [name for name in name_by_plain.values() if is_row_number(get_column(frame, name))]
     available = next(
-        (name for name in AVAILABLE.each(own) if not classify_yes_no(get_column(frame, name))[1].any()), None
+        (name for name in AVAILABLE.each(name_by_plain) if not classify_yes_no(get_column(frame, name))[1].any()), None
     )
     if numbering:
         note(f"row numbers ({shorten(numbering)}) not used")
     if available is None:
         return frame.drop(columns=numbering)
-    offered, picked = read_flags(frame, available), chosen_rows(frame, chosen, rows)
-    if (wrong := picked & ~offered).any():
+    offered, picked = read_flags(frame, available), read_chosen_rows(frame, chosen, rows)
+    if (is_wrong := picked & ~offered).any():
         raise DataError(
-            f"The chosen alternative {rows.where_task(int(wrong.argmax()))} has {available!r} = 0,"
+            f"The chosen alternative {rows.where_task(int(is_wrong.argmax()))} has {available!r} = 0,"
             " as if it were not offered; correct the row, or remove the task."
         )
     note(
@@ -405,46 +404,48 @@ def _offered_rows(
     return frame.loc[offered].drop(columns=[*numbering, available])
 
 
-def _rows(frame: "pd.DataFrame", respondent: str, task: str, alternative: str | None) -> RowLabels:
-    """The labels of each row of the table."""
-    labels = None if alternative is None else _labels(frame, alternative)
-    return RowLabels(_labels(frame, respondent), _labels(frame, task), labels)
+def _read_row_labels(frame: "pd.DataFrame", respondent: str, task: str, alternative: str | None) -> RowLabels:
+    """Read the labels of each row."""
+    labels = None if alternative is None else _read_labels(frame, alternative)
+    return RowLabels(_read_labels(frame, respondent), _read_labels(frame, task), labels)
 
 
-def people_of(
-    frame: "pd.DataFrame", further: list[str], person: Any, title: str
+def read_people(
+    frame: "pd.DataFrame", other_columns: list[str], person: Any, title: str
 ) -> "pd.DataFrame | None":
-    """A row a respondent, in order of first appearance: those of the further columns that are
-    constant within each."""
+    """Build one row per respondent with the columns that are constant within each.
+
+    Respondents are in order of first appearance.
+    """
     import pandas as pd
 
     number, names = pd.factorize(person)
-    return build_people_table(frame.loc[:, further], (), number, tuple(map(as_label, names)), title)
+    return build_people_table(frame.loc[:, other_columns], (), number, tuple(map(as_label, names)), title)
 
 
-def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, str]:
-    """The columns of respondent, task, alternative and choice, as named or recognised."""
+def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, str | None, str]:
+    """Find the columns of respondent, task, alternative and choice, as named or recognised."""
     roles = (
         ("respondent", RESPONDENT_OF_TASKS, "identifies the respondent"),
         ("task", TASK, "numbers the tasks of a respondent"),
         ("alternative", ALTERNATIVE, ""),
         ("chosen", CHOSEN, "marks the chosen alternative (1, others 0)"),
     )
-    found: list[str | None] = []
-    for (role, usual, meaning), name in zip(roles, wanted, strict=True):
+    columns: list[str | None] = []
+    for (role, column_role, meaning), name in zip(roles, given_names, strict=True):
         if name is not None:
             if str(name) not in names:
-                known = f"the columns are {shorten(names, 12)}.{suggest(str(name), names)}"
-                raise DataError(f"There is no column {str(name)!r}; {known}")
-            found.append(str(name))
+                available = f"the columns are {shorten(names, 12)}.{suggest(str(name), names)}"
+                raise DataError(f"There is no column {str(name)!r}; {available}")
+            columns.append(str(name))
             continue
-        own = map_plain_names(
-            [n for n in names if n not in [str(w) for w in wanted if w is not None]]
+        name_by_plain = map_plain_names(
+            [n for n in names if n not in [str(w) for w in given_names if w is not None]]
         )
-        present = sorted(usual.surely(own), key=names.index)
+        present = sorted(column_role.surely(name_by_plain), key=names.index)
         # which a table need not have, and brands are attributes
         if not present and role != "alternative":
-            present = list(usual.each(own))[:1]
+            present = list(column_role.each(name_by_plain))[:1]
         if len(present) > 1:
             raise DataError(
                 f"Columns {shorten(present)} could each contain the {role}; choose one with ",
@@ -457,23 +458,24 @@ def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, 
                 Argument(role),
                 f". The columns are {shorten(names, 12)}.",
             )
-        found.append(present[0] if present else None)
-    used = [name for name in found if name is not None]
-    if found[0] == found[1] and None not in wanted[:2]:  # named for both: everybody had one task
-        used = used[1:]
-    for name in used:
-        if used.count(name) > 1:
+        columns.append(present[0] if present else None)
+    used_columns = [name for name in columns if name is not None]
+    if columns[0] == columns[1] and None not in given_names[:2]:  # named for both: everybody had one task
+        used_columns = used_columns[1:]
+    for name in used_columns:
+        if used_columns.count(name) > 1:
             raise ArgumentError(
                 f"Column {name!r} has more than one role (respondent, task, alternative or"
                 " chosen); name different columns."
             )
-    respondent, task, alternative, chosen = found
+    respondent, task, alternative, chosen = columns
     assert respondent is not None and task is not None and chosen is not None
     return respondent, task, alternative, chosen
 
 
-def _labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
-    texts = row_texts(get_column(frame, name))
+def _read_labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
+    """Read a column of labels; raise if one is missing."""
+    texts = read_row_texts(get_column(frame, name))
     if (texts == "").any():
         row = int((texts == "").argmax())
         raise DataError(
@@ -483,8 +485,8 @@ def _labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
     return texts
 
 
-def _refuse_idle(series: "pd.Series", person: np.ndarray, name: str) -> None:
-    """Refuse respondents whom a categorical column names without giving them a row."""
+def _check_idle_respondents(series: "pd.Series", person: np.ndarray, name: str) -> None:
+    """Raise if a categorical column names a respondent without rows."""
     import pandas as pd
 
     if isinstance(series.dtype, pd.CategoricalDtype):
@@ -497,12 +499,12 @@ def _refuse_idle(series: "pd.Series", person: np.ndarray, name: str) -> None:
             )
 
 
-def _attribute_names(
-    frame: Any, attributes: Any, used: set[Any], where: Any, none: Any
+def _list_attribute_names(
+    frame: Any, attributes: Any, role_columns: set[Any], none_condition: Any, none: Any
 ) -> list[str]:
-    """The columns that describe products."""
-    reserved = {name for name in used if name is not None}
-    indicator = {name for name, _ in where} if not isinstance(none, Mapping) else set()
+    """List the columns that describe products."""
+    reserved = {name for name in role_columns if name is not None}
+    indicator = {name for name, _ in none_condition} if not isinstance(none, Mapping) else set()
     if attributes is None:
         names = [name for name in frame.columns if name not in reserved | indicator]
     else:
@@ -526,45 +528,47 @@ def _attribute_names(
     return names
 
 
-def _texts(mapping: Mapping[Any, Any] | None, what: str) -> dict[str, Any]:
+def _convert_keys(mapping: Mapping[Any, Any] | None, argument: str) -> dict[str, Any]:
+    """Convert the keys of a mapping to text."""
     if mapping is None:
         return {}
     if not isinstance(mapping, Mapping):
         raise ArgumentError(
-            Argument(what), f" must be a mapping from attribute; got {type(mapping).__name__}."
+            Argument(argument), f" must be a mapping from attribute; got {type(mapping).__name__}."
         )
     return {str(name): value for name, value in mapping.items()}
 
 
-def _attributes(
+def _read_attributes(
     frame: Any,
     names: Any,
     is_none: Any,
     levels: dict[Any, Any],
     bins: dict[Any, Any],
     missing: Any,
-    where: Where,
+    describe_row: RowDescriber,
 ) -> list[Attribute]:
-    for what, mapping in (("levels", levels), ("bins", bins)):
+    """Read the levels of all attributes."""
+    for argument, mapping in (("levels", levels), ("bins", bins)):
         for name in mapping:
             if name not in names:
                 raise ArgumentError(
-                    Argument(what),
+                    Argument(argument),
                     f" contains {name!r}, which is not an attribute.{suggest(name, names)}",
                 )
-    words = _missing_words(missing, names)
+    words = _list_missing_words(missing, names)
     return [
-        _attribute(frame, name, is_none, levels, bins, words.get(name, ()), where) for name in names
+        _read_attribute(frame, name, is_none, levels, bins, words.get(name, ()), describe_row) for name in names
     ]
 
 
-def _missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, ...]]:
-    """Attribute -> the labels that say that a product has none."""
+def _list_missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, ...]]:
+    """Return the labels of each attribute that mean a product lacks it."""
     if missing is None:
         return {}
     if not isinstance(missing, Mapping):
-        return {name: _words(missing) for name in names}
-    words = {str(name): _words(value) for name, value in missing.items()}
+        return {name: _convert_labels(missing) for name in names}
+    words = {str(name): _convert_labels(value) for name, value in missing.items()}
     for name in words:
         if name not in names:
             raise ArgumentError(
@@ -574,75 +578,76 @@ def _missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, ...]]
     return words
 
 
-def _words(value: Any) -> tuple[str, ...]:
-    several = is_list(value)
-    return tuple(as_label(word) for word in value) if several else (as_label(value),)
+def _convert_labels(value: Any) -> tuple[str, ...]:
+    """Convert one label, or several, to a tuple of labels."""
+    is_several = is_list(value)
+    return tuple(as_label(word) for word in value) if is_several else (as_label(value),)
 
 
-def _attribute(
+def _read_attribute(
     frame: Any,
     name: str,
     is_none: Any,
     levels: dict[Any, Any],
     bins: dict[Any, Any],
     missing: Any,
-    where: Where,
+    describe_row: RowDescriber,
 ) -> Attribute:
+    """Read the levels of one attribute."""
     series = get_column(frame, name)
-    codes, texts = distinct_texts(series)
-    absent = is_none | np.isin(codes, [k for k, text in enumerate(texts) if text in missing])
-    present = np.flatnonzero(~absent)
+    codes, texts = encode_texts(series)
+    is_absent = is_none | np.isin(codes, [k for k, text in enumerate(texts) if text in missing])
+    present = np.flatnonzero(~is_absent)
     if not len(present):
         raise DataError(f"Attribute {name!r} is missing in every product; remove this attribute.")
     if name in bins:
         if name in levels:
             raise ArgumentError(f"Attribute {name!r} has both levels and bins; remove one of them.")
-        values = numbers_of(name, texts, codes[present], lambda k: where(int(present[k])))
-        cuts = cut_points(name, bins[name], values)
-        return Attribute(name, bin_labels(cuts), BINS, cuts, missing)
+        row_values = read_numbers(name, texts, codes[present], lambda k: describe_row(int(present[k])))
+        cuts = compute_cut_points(name, bins[name], row_values)
+        return Attribute(name, name_bins(cuts), BINS, cuts, missing)
     if name in levels:
-        return Attribute(name, given_order(name, levels[name]), GIVEN, (), missing)
-    used = [texts[k] for k in np.unique(codes[present]) if texts[k]]
-    hidden = [*missing, *(texts[k] for k in np.unique(codes[absent]))]
-    ordered, order = natural_order(series, used, hidden)
+        return Attribute(name, check_level_order(name, levels[name]), GIVEN, (), missing)
+    used_labels = [texts[k] for k in np.unique(codes[present]) if texts[k]]
+    hidden_labels = [*missing, *(texts[k] for k in np.unique(codes[is_absent]))]
+    ordered, order = order_levels(series, used_labels, hidden_labels)
     return Attribute(name, ordered, order, (), missing)
 
 
-def _without_constant(
+def _drop_constant_attributes(
     choices: ExperimentArrays, asked: set[str], guessed: bool
 ) -> tuple[ExperimentArrays, list[str]]:
-    """Leave out attributes that are constant within every task, but for those asked for; and their
-    names."""
-    # Where attributes are guessed, the no-choice option is not compared with the others, which it
-    # always differs from.
-    compared = ~choices.is_none if guessed else np.ones_like(choices.is_none)
+    """Drop attributes that are constant within every task, unless named; return their names."""
+    # If attributes are guessed, ignore the no-choice option, which always differs from the others.
+    is_compared = ~choices.is_none if guessed else np.ones_like(choices.is_none)
     sizes = np.diff(choices.first_row)
-    task = np.repeat(np.arange(len(sizes)), sizes)[compared]
-    first = int(choices.scheme.has_inside)
-    products = choices.products_of_rows[compared, first:]
-    levels = int(products.max(initial=0)) + 2
-    tasks = len(np.unique(task))
+    task = np.repeat(np.arange(len(sizes)), sizes)[is_compared]
+    first_attribute = int(choices.scheme.has_inside)
+    products = choices.products_of_rows[is_compared, first_attribute:]
+    n_levels = int(products.max(initial=0)) + 2
+    n_tasks = len(np.unique(task))
     constant = [
         attribute.name
         for attribute, codes in zip(choices.scheme.attributes, products.T, strict=True)
-        if attribute.name not in asked and len(np.unique(task * levels + codes + 1)) == tasks
+        if attribute.name not in asked and len(np.unique(task * n_levels + codes + 1)) == n_tasks
     ]
-    kept = tuple(
+    varying = tuple(
         attribute for attribute in choices.scheme.attributes if attribute.name not in constant
     )
-    if not kept:
+    if not varying:
         raise DataError(
             f"No attribute varies within a task ({shorten(constant)}), so the choices contain no"
             " information on tastes; check the design."
         )
     columns = [name not in constant for name in choices.scheme.names]
-    scheme = replace(choices.scheme, attributes=kept)
+    scheme = replace(choices.scheme, attributes=varying)
     return choices._replace(
         scheme=scheme, products_of_rows=choices.products_of_rows[:, columns]
     ), constant
 
 
-def _refuse_single(attributes: Iterable[Attribute]) -> None:
+def _check_level_counts(attributes: Iterable[Attribute]) -> None:
+    """Raise if an attribute has fewer than two levels."""
     for attribute in attributes:
         if len(attribute.levels) < 2:
             raise DataError(
@@ -654,15 +659,14 @@ def _refuse_single(attributes: Iterable[Attribute]) -> None:
             )
 
 
-def _in_order(
+def _sort_rows(
     scheme: Scheme, rows: RowLabels, products: Any, picked: np.ndarray, is_none: np.ndarray
 ) -> ExperimentArrays:
-    """Rows sorted by respondent and task, each in order of first appearance, and checked task by
-    task."""
+    """Sort rows by respondent and task, in order of first appearance, and check the tasks."""
     import pandas as pd
 
     person, people = pd.factorize(rows.person)
-    number = first_appearance(rows.person, rows.task)
+    number = number_tasks(rows.person, rows.task)
     order = np.lexsort((number, person))
     number, person = number[order], person[order]
     first_row = np.append(np.flatnonzero(np.diff(number, prepend=-1)), len(order)).astype(np.int64)
@@ -670,7 +674,7 @@ def _in_order(
     first_task = np.searchsorted(person[starts], np.arange(len(people) + 1)).astype(np.int64)
     if rows.alternative is not None:
         tasks = np.repeat(np.arange(len(starts)), sizes)
-        refuse_twice(rows.alternative[order], tasks, lambda k: rows.where_task(order[k]))
+        check_unique_alternatives(rows.alternative[order], tasks, lambda k: rows.where_task(order[k]))
     _check_tasks(rows, order, starts, picked[order], is_none[order], sizes, products[order])
     if rows.alternative is None:
         within = np.arange(len(order)) - np.repeat(starts, sizes) + 1
@@ -695,22 +699,24 @@ def _in_order(
 def _check_tasks(
     rows: RowLabels, order: Any, starts: Any, picked: Any, is_none: Any, sizes: Any, products: Any
 ) -> None:
-    choices, nones = (
+    """Check that tasks have two alternatives, one choice, and at most one no-choice option."""
+    n_chosen, n_none = (
         np.add.reduceat(picked.astype(int), starts),
         np.add.reduceat(is_none.astype(int), starts),
     )
 
-    def place(wrong: np.ndarray) -> str:
-        return rows.where_task(int(order[starts[int(wrong.argmax())]]))
+    def place(is_wrong: np.ndarray) -> str:
+        """Describe the task of the first wrong row."""
+        return rows.where_task(int(order[starts[int(is_wrong.argmax())]]))
 
     if (wrong := sizes < 2).any():
         raise DataError(
             f"There is only one alternative {place(wrong)}; a choice needs at least two."
         )
-    if (wrong := choices != 1).any():
+    if (wrong := n_chosen != 1).any():
         k = int(wrong.argmax())
-        number, own = int(choices[k]), slice(starts[k], starts[k] + sizes[k])
-        if number > 1 and (np.ptp(products[own][picked[own]], axis=0) == 0).all():
+        number, task_rows = int(n_chosen[k]), slice(starts[k], starts[k] + sizes[k])
+        if number > 1 and (np.ptp(products[task_rows][picked[task_rows]], axis=0) == 0).all():
             raise DataError(
                 f"The chosen alternative is listed {number} times {place(wrong)}; remove the"
                 " duplicates."
@@ -719,8 +725,8 @@ def _check_tasks(
             f"{number or 'No'} alternative{'s are' if number > 1 else ' is'} marked as chosen"
             f" {place(wrong)}; mark exactly one."
         )
-    if (wrong := nones > 1).any():
+    if (wrong := n_none > 1).any():
         raise DataError(
-            f"The no-choice option is listed {int(nones[int(wrong.argmax())])} times"
+            f"The no-choice option is listed {int(n_none[int(wrong.argmax())])} times"
             f" {place(wrong)}; list it once."
         )

@@ -1,4 +1,4 @@
-"""Levels of an attribute: their natural order, and bins of a number that takes many values."""
+"""Levels of an attribute: their natural order, and bins of numbers with many values."""
 
 import math
 import re
@@ -15,32 +15,32 @@ from thali.errors import Argument, ArgumentError, Clause, DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-# How the order of levels came about; levels in alphabetical order have none that means anything.
+# Sources of the order of levels; an alphabetical order has no meaning.
 GIVEN, CATEGORIES, NUMBERS, BINS, ALPHABET = "given", "categories", "numbers", "bins", "alphabet"
-MEASURED = "measured"  # numbers by size that are hardly levels: many, of which some are not whole
-# of an attribute that a model reads as a number, so that new tasks may hold others
+MEASURED = "measured"  # numbers by size: many different values, some of them not integers
+# an attribute that a model reads as a number, so that new tasks may contain other numbers
 ANY_NUMBER = "any number"
-# up to which each level of an attribute has a coefficient, unless all of them are listed
+# with more levels than this, an attribute of numbers is measured
 MANY_LEVELS = 30
-# levels of a measured attribute that stand for all, and groups that it is divided into
+# representative levels of a measured attribute, and groups of its levels
 _LANDMARKS, _GROUPS = 5, 4
-_SHOWN = 4  # digits of its levels in names
+_SHOWN = 4  # digits of measured levels in names
 
 
-def distinct_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
-    """For each row the number of its text, and the distinct texts; "" is a cell that is missing."""
+def encode_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
+    """Return the code of each row's text, and the distinct texts; "" is a missing cell."""
     import pandas as pd
 
     codes, values = pd.factorize(series)
-    texts = [*(as_label(value) for value in values), ""]  # the last one serves the code -1
+    texts = [*(as_label(value) for value in values), ""]  # the last text belongs to code -1
     distinct = list(dict.fromkeys(texts))
-    place = positions(distinct)
-    return np.array([place[text] for text in texts], dtype=np.int64)[codes], distinct
+    text_index = positions(distinct)
+    return np.array([text_index[text] for text in texts], dtype=np.int64)[codes], distinct
 
 
-def row_texts(series: "pd.Series") -> np.ndarray:
-    """The text of every row, as an array of objects."""
-    codes, texts = distinct_texts(series)
+def read_row_texts(series: "pd.Series") -> np.ndarray:
+    """Return the text of every row, as an array of objects."""
+    codes, texts = encode_texts(series)
     return np.array(texts, dtype=object)[codes]
 
 
@@ -53,8 +53,8 @@ _AMOUNT = re.compile(
 _DIGITS = re.compile(r"\d+|[1-9]\d{0,2}(?P<between>[.,'\s])\d{3}(?:(?P=between)\d{3})*")
 
 
-def as_number(text: str) -> float | None:
-    """The finite number that a label spells, or None; amounts of money may have their currency.
+def parse_number(text: str) -> float | None:
+    """Parse a label as a finite number, or None; amounts of money may have a currency.
 
     Examples
     --------
@@ -67,56 +67,58 @@ def as_number(text: str) -> float | None:
     try:
         number = float(text)
     except ValueError:
-        return _amount(text)
+        return _parse_amount(text)
     return number if math.isfinite(number) else None
 
 
-def _amount(text: str) -> float | None:
-    """The amount of money, or number with separators, that a label spells, or None."""
-    found = _AMOUNT.fullmatch(text.strip())
-    if found is None or (found["before"] and found["after"]):
+def _parse_amount(text: str) -> float | None:
+    """Parse an amount of money or a number with separators, or return None."""
+    match = _AMOUNT.fullmatch(text.strip())
+    if match is None or (match["before"] and match["after"]):
         return None
-    digits = found["number"].strip()
-    whole, point, cents = digits, "", ""
-    place = max(digits.rfind("."), digits.rfind(","))
+    digits = match["number"].strip()
+    integer_part, point, cents = digits, "", ""
+    mark_position = max(digits.rfind("."), digits.rfind(","))
     # the last is the decimal point
-    if place >= 0 and (len(digits) - place - 1 in (1, 2) or digits[:place] == "0"):
-        whole, point, cents = digits[:place], digits[place], digits[place + 1 :]
-    parts = _DIGITS.fullmatch(whole)
+    if mark_position >= 0 and (len(digits) - mark_position - 1 in (1, 2) or digits[:mark_position] == "0"):
+        integer_part, point, cents = digits[:mark_position], digits[mark_position], digits[mark_position + 1 :]
+    parts = _DIGITS.fullmatch(integer_part)
     if parts is None or not cents.isdigit() and point or parts["between"] == point != "":
         return None
-    number = float(re.sub(r"\D", "", whole) + "." + (cents or "0"))
-    return -number if found["sign"] else number
+    number = float(re.sub(r"\D", "", integer_part) + "." + (cents or "0"))
+    return -number if match["sign"] else number
 
 
-def is_whole(value: Any) -> bool:
-    """Whether a value is an integer, which True is not."""
+def is_integer(value: Any) -> bool:
+    """Return whether a value is an integer and not a bool."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def natural_order(
-    series: "pd.Series", used: Sequence[str], hidden: Sequence[str]
+def order_levels(
+    series: "pd.Series", used_labels: Sequence[str], hidden_labels: Sequence[str]
 ) -> tuple[tuple[str, ...], str]:
-    """Levels in natural order, and how that order came about: categories, numbers or the
-    alphabet."""
+    """Return levels in natural order, and the source of the order.
+
+    The source is the categories, the numbers or the alphabet.
+    """
     import pandas as pd
 
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         listed = [as_label(value) for value in dtype.categories]
         levels = tuple(
-            label for label in dict.fromkeys(listed) if label not in hidden or label in used
+            label for label in dict.fromkeys(listed) if label not in hidden_labels or label in used_labels
         )
-        sorted_levels, order = by_value(levels)
+        sorted_levels, order = sort_by_value(levels)
         return levels, order if levels == sorted_levels and not dtype.ordered else CATEGORIES
-    return by_value(used)
+    return sort_by_value(used_labels)
 
 
-def by_value(labels: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """Labels by size if all are numbers (False before True), else by the alphabet."""
-    numbers = {label: number for label in labels if (number := as_number(label)) is not None}
+def sort_by_value(labels: Sequence[str]) -> tuple[tuple[str, ...], str]:
+    """Sort labels by size if all are numbers (False before True), else alphabetically."""
+    numbers = {label: number for label in labels if (number := parse_number(label)) is not None}
     if len(numbers) == len(labels):
-        _refuse_two_marks(numbers)
+        _check_number_marks(numbers)
         values = set(numbers.values())
         is_measured = len(values) > MANY_LEVELS and not all(map(float.is_integer, values))
         return tuple(
@@ -130,141 +132,137 @@ _GROUPED = re.compile(r"\D*[1-9]\d{0,2}([.,])\d{3}\D*")
 _WITH_CENTS = re.compile(r".*\d([.,])\d{1,2}\D*")
 
 
-def _refuse_two_marks(numbers: dict[str, float]) -> None:
-    """Refuse amounts of which one has the mark of thousands where another has that of cents."""
-    cents = {found[1]: label for label in numbers if (found := _WITH_CENTS.fullmatch(label))}
+def _check_number_marks(numbers: dict[str, float]) -> None:
+    """Raise if one mark separates thousands in one amount and cents in another."""
+    cents = {match[1]: label for label in numbers if (match := _WITH_CENTS.fullmatch(label))}
     for label, number in numbers.items():
-        if (found := _GROUPED.fullmatch(label)) and abs(number) >= 1000.0 and found[1] in cents:
+        match = _GROUPED.fullmatch(label)
+        if match and abs(number) >= 1000.0 and match[1] in cents:
             raise DataError(
-                f"{label!r} and {cents[found[1]]!r} use {found[1]!r} as both thousands separator"
+                f"{label!r} and {cents[match[1]]!r} use {match[1]!r} as both thousands separator"
                 " and decimal point; write plain numbers."
             )
 
 
-def given_order(name: str, wanted: Any) -> tuple[str, ...]:
-    """The levels that `levels=` lists for an attribute."""
-    if not is_list(wanted):
+def check_level_order(name: str, level_list: Any) -> tuple[str, ...]:
+    """Check the levels that `levels=` lists for an attribute."""
+    if not is_list(level_list):
         raise ArgumentError(
             Argument("levels"),
-            f" of {name!r} must list the levels from worst to best; got {wanted!r}.",
+            f" of {name!r} must list the levels from worst to best; got {level_list!r}.",
         )
-    return checked_labels(wanted, f"The levels of {name!r}")
+    return checked_labels(level_list, f"The levels of {name!r}")
 
 
-def level_codes(
-    name: str, codes: np.ndarray, texts: list[str], levels: tuple[str, ...], where: Any
+def encode_levels(
+    name: str, codes: np.ndarray, texts: list[str], levels: tuple[str, ...], describe_row: Any
 ) -> np.ndarray:
-    """Level numbers of rows whose texts are `texts[codes]`; `where(row)` names the place of one
-    that is no level."""
-    found = places_among(texts, levels)[codes]
-    if (found < 0).any():
-        row = int((found < 0).argmax())
+    """Encode texts as level numbers; `where(row)` describes a row in the error."""
+    level_numbers = places_among(texts, levels)[codes]
+    if (level_numbers < 0).any():
+        row = int((level_numbers < 0).argmax())
         text = texts[codes[row]]
         if not text:
             raise DataError(
-                f"Attribute {name!r} {where(row)} is missing; fill in the value",
+                f"Attribute {name!r} {describe_row(row)} is missing; fill in the value",
                 Clause(
                     ", or enter a code for missing values and declare it with ", Argument("missing")
                 ),
                 ".",
             )
         raise DataError(
-            f"Attribute {name!r} {where(row)} is {text!r}, which is not one of its levels"
+            f"Attribute {name!r} {describe_row(row)} is {text!r}, which is not one of its levels"
             f" {shorten(levels)}; declare it with ",
             Argument("levels"),
             f".{suggest(text, levels)}",
         )
-    return found
+    return level_numbers
 
 
-def numbers_of(
+def read_numbers(
     name: str,
     texts: list[str],
     codes: np.ndarray,
-    where: Any,
+    describe_row: Any,
     reason: str = "only numbers can be binned",
 ) -> np.ndarray:
-    """The number of every row of an attribute, for a reason; `where(row)` names the place of one
-    that is none."""
-    numbers = [as_number(text) for text in texts]
-    values = np.array([math.nan if number is None else number for number in numbers])[codes]
-    if np.isnan(values).any():
-        row = int(np.isnan(values).argmax())
+    """Parse the number of every row; `reason` explains the error for other texts.
+
+    `where(row)` describes a row in the error.
+    """
+    numbers = [parse_number(text) for text in texts]
+    row_numbers = np.array([math.nan if number is None else number for number in numbers])[codes]
+    if np.isnan(row_numbers).any():
+        row = int(np.isnan(row_numbers).argmax())
         text = texts[codes[row]]
-        what = f"is {text!r}, but must be a finite number" if text else "is missing"
-        raise DataError(f"Attribute {name!r} {where(row)} {what}; {reason}.")
-    return values
+        problem = f"is {text!r}, but must be a finite number" if text else "is missing"
+        raise DataError(f"Attribute {name!r} {describe_row(row)} {problem}; {reason}.")
+    return row_numbers
 
 
-def cut_points(name: str, wanted: Any, values: np.ndarray) -> tuple[float, ...]:
-    """Where bins end: as given, or at quantiles of the values, each the largest value of its bin.
+def compute_cut_points(name: str, bins: Any, values: np.ndarray) -> tuple[float, ...]:
+    """Return the ends of bins, as given or at quantiles; each is the largest value of its bin.
 
     Examples
     --------
     >>> cut_points("cost", 3, np.array([1.0, 2, 3, 4, 5, 60]))
     (2.0, 4.0)
     """
-    if is_whole(wanted):
-        if wanted < 2:
-            raise ArgumentError(Argument("bins"), f" of {name!r} must be at least 2; got {wanted}.")
-        shares = np.arange(1, wanted) / wanted
+    if is_integer(bins):
+        if bins < 2:
+            raise ArgumentError(Argument("bins"), f" of {name!r} must be at least 2; got {bins}.")
+        shares = np.arange(1, bins) / bins
         cuts = np.unique(np.quantile(values, shares, method="inverted_cdf"))
         return tuple(float(cut) for cut in cuts if cut < values.max())
     try:
-        cuts = np.array(list(wanted), dtype=float)
+        cuts = np.array(list(bins), dtype=float)
     except (TypeError, ValueError):
         cuts = np.empty(0)
     if not len(cuts) or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():
         raise ArgumentError(
             Argument("bins"),
-            f" of {name!r} must be a number of bins, or increasing cut points; got {wanted!r}.",
+            f" of {name!r} must be a number of bins, or increasing cut points; got {bins!r}.",
         )
     return tuple(cuts.tolist())
 
 
-def bin_labels(cuts: tuple[float, ...]) -> tuple[str, ...]:
-    """Names of the bins between cut points; a value at a cut point lies below it.
+def name_bins(cuts: tuple[float, ...]) -> tuple[str, ...]:
+    """Name the bins between cut points; a value at a cut point is below it.
 
     Examples
     --------
     >>> bin_labels((120.0, 180.0))
     ('<= 120', '120 to 180', '> 180')
     """
-    shown = [np.format_float_positional(cut, trim="-") for cut in cuts]
-    if not shown:
+    cut_texts = [np.format_float_positional(cut, trim="-") for cut in cuts]
+    if not cut_texts:
         return ("all values",)
-    between = [f"{low} to {high}" for low, high in zip(shown, shown[1:], strict=False)]
-    return (f"<= {shown[0]}", *between, f"> {shown[-1]}")
+    inner_names = [f"{low} to {high}" for low, high in zip(cut_texts, cut_texts[1:], strict=False)]
+    return (f"<= {cut_texts[0]}", *inner_names, f"> {cut_texts[-1]}")
 
 
-def landmarks(levels: np.ndarray) -> np.ndarray:
-    """Of many levels in their order the least, the quartiles and the largest."""
+def select_landmarks(levels: np.ndarray) -> np.ndarray:
+    """Select the smallest, the quartiles and the largest of many ordered levels."""
     return levels[np.linspace(0, len(levels) - 1, _LANDMARKS).round().astype(np.int64)]
 
 
-def _digits(values: Sequence[float] | np.ndarray, least: int) -> int:
-    """Digits, at least so many, that tell numbers apart."""
-    return next(
-        (
-            more
-            for more in range(least, 17)
-            if len({f"{each:.{more}g}" for each in values}) == len(values)
-        ),
-        17,
-    )
+def _count_digits(values: Sequence[float] | np.ndarray, min_digits: int) -> int:
+    """Count the digits, at least `least`, that distinguish numbers."""
+    for digits in range(min_digits, 17):
+        if len({f"{value:.{digits}g}" for value in values}) == len(values):
+            return digits
+    return 17
 
 
-def short_numbers(levels: Sequence[str]) -> tuple[str, ...]:
-    """The levels of a measured attribute, with as few digits as tell those apart that stand for
-    all."""
-    values = np.array(list(map(as_number, levels)), float)
-    digits = _digits(landmarks(values), _SHOWN)
+def shorten_numbers(levels: Sequence[str]) -> tuple[str, ...]:
+    """Shorten measured levels to the digits that distinguish the representative levels."""
+    values = np.array(list(map(parse_number, levels)), float)
+    digits = _count_digits(select_landmarks(values), _SHOWN)
     return tuple(f"{value:.{digits}g}" for value in values.tolist())
 
 
-def quarters(levels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
-    """Names of four groups of a measured attribute, of about as many levels each, and the group of
-    every level.
+def group_quarters(levels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Group the levels of a measured attribute into quarters; return names and groups.
 
     Examples
     --------
@@ -272,25 +270,25 @@ def quarters(levels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
     >>> names, groups.tolist()
     (('to 1', '1 to 2', '2 to 3', 'from 3'), [0, 0, 1, 1, 2, 2, 3, 3])
     """
-    values = np.array(list(map(as_number, levels)), float)
-    ends = cut_points("", _GROUPS, values)
-    shown = [f"{end:.{_digits(ends, 3)}g}" for end in ends]
-    names = (f"to {shown[0]}", *(f"{a} to {b}" for a, b in pairwise(shown)), f"from {shown[-1]}")
+    values = np.array(list(map(parse_number, levels)), float)
+    ends = compute_cut_points("", _GROUPS, values)
+    end_texts = [f"{end:.{_count_digits(ends, 3)}g}" for end in ends]
+    names = (f"to {end_texts[0]}", *(f"{a} to {b}" for a, b in pairwise(end_texts)), f"from {end_texts[-1]}")
     return names, np.searchsorted(ends, values, side="left")
 
 
-def bin_codes(
+def encode_bins(
     name: str,
     codes: np.ndarray,
     texts: list[str],
     cuts: tuple[float, ...],
     levels: tuple[str, ...],
-    where: Any,
+    describe_row: Any,
 ) -> np.ndarray:
-    """Numbers of the bins in which rows lie; a row may also name its bin."""
-    named = places_among(texts, levels)[codes]
-    other = named < 0
-    rows = np.flatnonzero(other)
-    values = numbers_of(name, texts, codes[other], lambda k: where(int(rows[k])))
-    named[other] = np.searchsorted(np.asarray(cuts), values, side="left")
-    return named
+    """Encode the bin of each row; a row may also contain the name of its bin."""
+    bin_index = places_among(texts, levels)[codes]
+    is_unnamed = bin_index < 0
+    rows = np.flatnonzero(is_unnamed)
+    values = read_numbers(name, texts, codes[is_unnamed], lambda k: describe_row(int(rows[k])))
+    bin_index[is_unnamed] = np.searchsorted(np.asarray(cuts), values, side="left")
+    return bin_index

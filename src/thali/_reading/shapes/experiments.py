@@ -8,8 +8,8 @@ import pandas as pd
 from thali._data.choices.long import LONG_ROLES, is_long_table, find_columns
 from thali._data.columns import get_column, is_row_number
 from thali._data.experiments import ChoiceExperiment
-from thali._data.experiments.frame import task_columns
-from thali._data.experiments.levels import row_texts
+from thali._data.experiments.frame import find_task_columns
+from thali._data.experiments.levels import read_row_texts
 from thali._data.experiments.wide import numbered_attributes, wide_tasks, word_for_none
 from thali._data.kinds import CHOICES, EXPERIMENTS
 from thali._data.roles import (
@@ -74,11 +74,11 @@ def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:
         return
     frame, is_holdout, row_filter = table.holdout_split
     names = [name for name in table.names if name != options.get("bought")]
-    respondent, task, *_ = task_columns(
+    respondent, task, *_ = find_task_columns(
         names, *(options.get(role.name) for role in LONG_TABLE.roles)
     )
     tasks_of_parts = [
-        [row_texts(get_column(rows, name)) for name in (respondent, task)]
+        [read_row_texts(get_column(rows, name)) for name in (respondent, task)]
         for rows in (frame.loc[is_holdout], frame.loc[~is_holdout])
     ]
     if divided_tasks := sorted(

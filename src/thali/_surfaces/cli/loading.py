@@ -116,7 +116,7 @@ def load_held_out(
 ) -> "ChoiceExperiment":
     """The tasks that are held out, with the attributes and levels of the whole table, and the bins
     of the fit."""
-    from thali._data.experiments.scheme import none_rows
+    from thali._data.experiments.scheme import find_none_rows
     from thali._reading.shapes.experiments import WIDE
 
     wanted = wanted | {
@@ -133,7 +133,7 @@ def load_held_out(
                 if (
                     is_long
                     and held_out.table is not None
-                    and not none_rows(held_out.table.frame, whole.none).any()
+                    and not find_none_rows(held_out.table.frame, whole.none).any()
                 ):
                     held_out = reading_of(found.table, spec.data, wanted | {"none": None})
             return held_out.build()[0]

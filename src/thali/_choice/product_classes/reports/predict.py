@@ -28,7 +28,7 @@ from .choosing import (
 
 if TYPE_CHECKING:
     from thali._data.experiments.design import ExperimentDesign
-    from thali._data.experiments.scheme import Encoded
+    from thali._data.experiments.scheme import EncodedTasks
 
     from ..particles import Particles
 
