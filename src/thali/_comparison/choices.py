@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.choices.parts import select_choices
 from thali._data.experiments import ChoiceExperiment
-from thali._data.experiments.experiment import held_tasks
+from thali._data.experiments.experiment import select_held_tasks
 from thali._data.questions import Questions
 from thali._data.scores import TIE_TOLERANCE, score_choices
 from thali._digits import percent
@@ -72,7 +72,7 @@ class TaskSplitter(TaskDataSplitter):
         n_folds = check_n_folds(folds, int(counts.max()), "tasks of a respondent")
         if n_folds is None:
             n_tasks = max(1, int(counts.min()) // 4) if hold_out is None else hold_out
-            return [held_tasks(self.tasks, n_tasks, None)]
+            return [select_held_tasks(self.tasks, n_tasks, None)]
         fold = np.concatenate([rng.permutation(count) % n_folds for count in counts])
         return [fold == k for k in range(n_folds)]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thali._data.experiments.wide import bases_of
+from thali._data.experiments.wide import list_attribute_names
 from thali._data.roles import column_names, simplify_name
 from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, DataError
@@ -60,7 +60,7 @@ def replace_codes(
     for attribute, labels in codes.items():
         columns = [name for name in names if simplify_name(name) == simplify_name(attribute)]
         columns = columns or [
-            name for name in names if simplify_name(attribute) in map(simplify_name, bases_of(name))
+            name for name in names if simplify_name(attribute) in map(simplify_name, list_attribute_names(name))
         ]
         if not columns:
             raise DataError(

@@ -1,4 +1,4 @@
-"""Choice experiments: what people chose among products that are described by attributes."""
+"""Choice experiments: choices among products that attributes describe."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from .frame import ExperimentArrays
 
 
-def held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.ndarray:
-    """Whether each task is held out: the last ones of every respondent, random ones, or those
-    marked."""
+def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.ndarray:
+    """Return whether each task is held out.
+
+    Held out are the last tasks of every respondent, random tasks, or marked tasks.
+    """
     marked = np.asarray(tasks)
     if marked.dtype == bool and marked.shape == (data.n_tasks,):
         if marked.all() or not marked.any():
@@ -44,16 +46,16 @@ def held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.nda
             f"Respondent {person!r} has only {plural(int(counts.min()), 'task')}, so no task would"
             f" be left to fit when {number} are held out; hold out fewer tasks."
         )
-    held = np.zeros(data.n_tasks, dtype=bool)
+    is_held = np.zeros(data.n_tasks, dtype=bool)
     rng = None if random_seed is None else np.random.default_rng(build_seed_sequence(random_seed))
-    for first, last in zip(data.first_task, data.first_task[1:], strict=False):
-        own = np.arange(first, last)
-        held[own[-number:] if rng is None else rng.permutation(own)[:number]] = True
-    return held
+    for start, end in zip(data.first_task, data.first_task[1:], strict=False):
+        tasks_of_respondent = np.arange(start, end)
+        is_held[tasks_of_respondent[-number:] if rng is None else rng.permutation(tasks_of_respondent)[:number]] = True
+    return is_held
 
 
-def held_people(data: "ChoiceExperiment", respondents: Any, random_seed: Any) -> np.ndarray:
-    """Whether each task is held out: those of random respondents, or of those listed."""
+def select_held_respondents(data: "ChoiceExperiment", respondents: Any, random_seed: Any) -> np.ndarray:
+    """Return whether each task belongs to a held-out respondent, random or listed."""
     if is_integer(respondents):
         number = whole("respondents", respondents, 1)
         people = np.random.default_rng(build_seed_sequence(random_seed)).permutation(
@@ -65,32 +67,29 @@ def held_people(data: "ChoiceExperiment", respondents: Any, random_seed: Any) ->
         )
     else:
         labels = list(map(as_label, respondents))
-        place = positions(data.respondents)
+        respondent_index = positions(data.respondents)
         for label in labels:
-            if label not in place:
+            if label not in respondent_index:
                 raise DataError(f"Unknown respondent {label!r}.{suggest(label, data.respondents)}")
-        people = np.array([place[label] for label in labels], dtype=np.int64)
-    held = np.isin(data.respondent_of_task, people)
-    if held.all() or not held.any():
+        people = np.array([respondent_index[label] for label in labels], dtype=np.int64)
+    is_held = np.isin(data.respondent_of_task, people)
+    if is_held.all() or not is_held.any():
         raise DataError(
             f"Both parts need at least one of the {plural(data.n_respondents, 'respondent')}; hold"
             " out fewer."
         )
-    return held
+    return is_held
 
 
-# Choice experiments: what people chose among products that are described by attributes ------------
-
-
-# The constructor of choice experiments that takes one row a task ----------------------------------
+# Constructors of choice experiments from tables with one row per task -----------------------------
 
 
 class ExperimentRows(Frozen):
-    """The constructors of `ChoiceExperiment` that take other tables than one row an alternative."""
+    """Constructors of `ChoiceExperiment` from tables with one row per task."""
 
     @classmethod
     def from_frame(cls, frame: "pd.DataFrame", *columns: Any, **more: Any) -> Self:
-        """The experiment in a long table."""
+        """Read the experiment in a long table."""
         raise NotImplementedError
 
     @classmethod
@@ -104,7 +103,7 @@ class ExperimentRows(Frozen):
         none: Any = None,
         **more: Any,
     ) -> Self:
-        """A choice experiment from a wide table: one row for each task.
+        """Read a choice experiment from a wide table with one row per task.
 
         Parameters
         ----------
@@ -144,7 +143,7 @@ class ExperimentRows(Frozen):
         """
         from .dual import BOUGHT, check_single_none
         from .frame import read_people
-        from .wide import lacking_words, long_frame, wide_tasks
+        from .wide import add_lacking_word, build_long_frame, find_wide_tasks
 
         bought = more.get("bought")
         check_single_none(none, bought)
@@ -152,7 +151,7 @@ class ExperimentRows(Frozen):
         given = {"respondent": respondent, "task": task, "chosen": chosen}
         for name in filter(None, (*given.values(), bought)):
             get_column(frame, name)
-        found = wide_tasks(
+        found = find_wide_tasks(
             frame if bought is None else frame.drop(columns=bought), given, alternatives
         )
         if found is None:
@@ -163,7 +162,7 @@ class ExperimentRows(Frozen):
             )
         # as it chooses none
         frame = select_answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))
-        long, nothing = long_frame(frame, found, none, bought)
+        long, nothing = build_long_frame(frame, found, none, bought)
         if bought is not None and nothing is not None:
             raise DataError(
                 f"Column {found.chosen!r} contains {nothing!r}, but with ",
@@ -171,7 +170,7 @@ class ExperimentRows(Frozen):
                 " it must contain the chosen product, even if it would not be bought.",
             )
         more |= {} if bought is None else {"bought": BOUGHT}
-        more["missing"] = lacking_words(found, more.get("missing"))
+        more["missing"] = add_lacking_word(found, more.get("missing"))
         data = cls.from_frame(long, none=nothing, **more)
         further = [str(name) for name in frame.columns if str(name) not in (*found.used, bought)]
         who = np.arange(1, len(frame) + 1) if found.respondent is None else frame[found.respondent]
@@ -184,7 +183,7 @@ class ExperimentRows(Frozen):
 # A choice experiment written out as a long table --------------------------------------------------
 
 
-def long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
+def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
     """One row an alternative, under the names that the columns had when the data were read."""
     import pandas as pd
 
@@ -425,24 +424,25 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         )
 
     @classmethod
-    def _of(cls, found: "ExperimentArrays") -> "ChoiceExperiment":
-        products, row_product = np.unique(found.products_of_rows, axis=0, return_inverse=True)
-        arrays = (found.first_task, found.first_row, found.chosen, row_product.ravel(), products)
+    def _of(cls, arrays_read: "ExperimentArrays") -> "ChoiceExperiment":
+        """Build the experiment from arrays; equal products are merged."""
+        products, row_product = np.unique(arrays_read.products_of_rows, axis=0, return_inverse=True)
+        arrays = (arrays_read.first_task, arrays_read.first_row, arrays_read.chosen, row_product.ravel(), products)
         arrays = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in arrays)
-        labels = found.task_labels, found.alternative_labels
-        return cls._from_fields(found.scheme, found.respondents, *arrays, *labels, found.people)
+        labels = arrays_read.task_labels, arrays_read.alternative_labels
+        return cls._from_fields(arrays_read.scheme, arrays_read.respondents, *arrays, *labels, arrays_read.people)
 
     def _freeze(self, *fields: Any) -> "ChoiceExperiment":
-        own = (
-            each.copy() if isinstance(each, np.ndarray) and not each.flags.owndata else each
-            for each in fields
+        owned = (
+            field.copy() if isinstance(field, np.ndarray) and not field.flags.owndata else field
+            for field in fields
         )
-        return super()._freeze(*own)
+        return super()._freeze(*owned)
 
     def __str__(self) -> str:
-        none = ", no-choice option" if self.has_none else ""
+        none_text = ", no-choice option" if self.has_none else ""
         people, tasks = plural(self.n_respondents, "respondent"), plural(self.n_tasks, "task")
-        return f"{people}, {tasks}, {plural(self.n_alternatives, 'alternative')}{none}"
+        return f"{people}, {tasks}, {plural(self.n_alternatives, 'alternative')}{none_text}"
 
     def __repr__(self) -> str:
         return "\n  ".join([f"ChoiceExperiment({self})", *map(": ".join, self.scheme.described())])
@@ -455,8 +455,9 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         return *list_experiment_facts(self), *columns
 
     def describe(self) -> str:
-        """The data in words: their size, and every attribute with its levels in natural order
-        ("<"), if there is one.
+        """Describe the size of the data, and the levels of every attribute.
+
+        Ordered levels are separated by "<".
 
         Returns
         -------
@@ -465,8 +466,8 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
             One more names the columns of people, if there are any that differ.
         """
         differing = list_differing_columns(self.people)
-        of_people = [f"respondent columns: {shorten(differing, 12)}"] if differing else []
-        return "\n".join([str(self), *map(": ".join, self.scheme.described()), *of_people])
+        people_lines = [f"respondent columns: {shorten(differing, 12)}"] if differing else []
+        return "\n".join([str(self), *map(": ".join, self.scheme.described()), *people_lines])
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -475,19 +476,21 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
 
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
-        """Attribute -> its levels in natural order."""
+        """Levels of each attribute, in natural order."""
         return self.scheme.levels
 
     @property
     def orders(self) -> dict[str, str]:
-        """Attribute -> how its levels came by their order: given, categories, numbers, measured,
-        bins or alphabet."""
+        """Source of the order of each attribute's levels.
+
+        It is "given", "categories", "numbers", "measured", "bins" or "alphabet".
+        """
         inside = {INSIDE: ALPHABET} if self.scheme.has_inside else {}
         return inside | {attribute.name: attribute.order for attribute in self.scheme.attributes}
 
     @property
     def cut_points(self) -> dict[str, tuple[float, ...]]:
-        """Binned attribute -> where its bins end."""
+        """Ends of the bins of each binned attribute."""
         return {
             attribute.name: attribute.cuts for attribute in self.scheme.attributes if attribute.cuts
         }
@@ -518,7 +521,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         return np.repeat(np.arange(self.n_respondents), np.diff(self.first_task))
 
     def encode(self, new: "pd.DataFrame | ChoiceExperiment") -> EncodedTasks:
-        """New tasks by the columns and levels of these data.
+        """Encode new tasks by the columns and levels of these data.
 
         Parameters
         ----------
@@ -552,7 +555,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         return self.scheme.encode(new, self.respondents)
 
     def take(self, tasks: Any) -> "ChoiceExperiment":
-        """The data of some tasks alone; attributes and levels stay, respondents without a task go.
+        """Select tasks, with all attributes and levels; respondents without tasks are dropped.
 
         Parameters
         ----------
@@ -567,30 +570,32 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         DataError
             If no task is left.
         """
-        wanted = np.zeros(self.n_tasks, dtype=bool)
-        wanted[np.asarray(tasks)] = True
-        if not wanted.any():
+        is_selected = np.zeros(self.n_tasks, dtype=bool)
+        is_selected[np.asarray(tasks)] = True
+        if not is_selected.any():
             raise DataError("No task is selected; select at least one.")
         sizes = np.diff(self.first_row)
-        rows = np.repeat(wanted, sizes)
-        counts = np.bincount(self.respondent_of_task[wanted], minlength=self.n_respondents)
-        kept, row_product = np.unique(self.row_product[rows], return_inverse=True)
+        rows = np.repeat(is_selected, sizes)
+        counts = np.bincount(self.respondent_of_task[is_selected], minlength=self.n_respondents)
+        products_left, row_product = np.unique(self.row_product[rows], return_inverse=True)
         return self._from_fields(
             self.scheme,
             tuple(label for label, count in zip(self.respondents, counts, strict=True) if count),
             part_bounds(counts[counts > 0]),
-            part_bounds(sizes[wanted]),
-            self.chosen[wanted],
+            part_bounds(sizes[is_selected]),
+            self.chosen[is_selected],
             row_product.astype(np.int64),
-            self.products[kept],
-            self.task_labels[wanted],
+            self.products[products_left],
+            self.task_labels[is_selected],
             self.alternative_labels[rows],
             None if self.people is None else self.people.loc[counts > 0],
         )
 
     def with_fields(self, **changed: Any) -> "ChoiceExperiment":
-        """Return the same data but for these fields; `chosen` is a row of each task, counted from
-        its first."""
+        """Return a copy with these fields changed.
+
+        `chosen` is a row of each task, counted from its first row.
+        """
         return self._from_fields(
             *(changed[name] if name in changed else getattr(self, name) for name in self._FIELDS)
         )
@@ -598,7 +603,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
     def split(
         self, tasks: Any = None, respondents: Any = None, random_seed: Any = None
     ) -> tuple["ChoiceExperiment", "ChoiceExperiment"]:
-        """Data to fit, and data to predict.
+        """Split into data to fit and data to predict.
 
         Parameters
         ----------
@@ -636,14 +641,13 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         if (tasks is None) == (respondents is None):
             raise ArgumentError("Give exactly one of `tasks` and `respondents`.")
         if respondents is None:
-            held = held_tasks(self, tasks, random_seed)
+            is_held = select_held_tasks(self, tasks, random_seed)
         else:
-            held = held_people(self, respondents, random_seed)
-        return self.take(~held), self.take(held)
+            is_held = select_held_respondents(self, respondents, random_seed)
+        return self.take(~is_held), self.take(is_held)
 
     def to_frame(self) -> "pd.DataFrame":
-        """The data as a long table, which `from_frame` reads with the same arguments (`bins`
-        excepted).
+        """Return a long table, which `from_frame` reads with the same arguments but `bins`.
 
         Returns
         -------
@@ -652,4 +656,4 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
             categorical, in their natural order. Binned attributes hold the names of their bins.
         """
 
-        return long_table(self)
+        return build_long_table(self)

@@ -27,18 +27,18 @@ from .dual import BOUGHT
 if TYPE_CHECKING:
     import pandas as pd
 
-ZERO_OR_NONE = ("0", *NO_CHOICE)  # what the column of choices holds where none was chosen
-_BETWEEN = ("_", ".", ":", " ")
+ZERO_OR_NONE = ("0", *NO_CHOICE)  # cells of the column of choices if none was chosen
+_SEPARATORS = ("_", ".", ":", " ")
 # between an attribute and the number of the alternative, as in pf1, pf2 of R's mlogit
 _ATTACHED = ""
 _NUMBERED = re.compile(r"(.*\D)(\d+)")
 _NUMBERS = tuple(str(k) for k in range(1, 100))
-LACKING = "(lacks it)"  # of an alternative that has no column of an attribute
+LACKING = "(lacks it)"  # cell of an alternative without a column of the attribute
 _LONG = ("respondent", "task", "alternative", "chosen")  # columns of the long table that is made
 
 
 class WideTasks(NamedTuple):
-    """Which columns describe which alternative."""
+    """The columns that describe each alternative of a wide table."""
 
     alternatives: tuple[str, ...]
     attributes: dict[str, dict[str, str]]  # attribute -> alternative -> column
@@ -53,205 +53,203 @@ class WideTasks(NamedTuple):
 
     @property
     def used(self) -> set[str | None]:
-        """All of them."""
-        described = (
-            name for each in (self.available, *self.attributes.values()) for name in each.values()
-        )
+        """All columns in use."""
+        groups = (self.available, *self.attributes.values())
+        described = (name for columns in groups for name in columns.values())
         return {self.respondent, self.task, self.chosen, self.none, *described}
 
     def __str__(self) -> str:
-        how = (
+        description = (
             f"one task per row, {shorten(list(self.attributes))} of the alternatives"
             f" {shorten(self.alternatives)}"
         )
-        how += f", chosen alternative in {self.chosen!r}"
-        return how + (
-            f", offered alternatives marked in {next(iter(self.available.values()))!r} etc."
-            if self.available
-            else ""
-        )
+        description += f", chosen alternative in {self.chosen!r}"
+        if self.available:
+            first_mark = next(iter(self.available.values()))
+            description += f", offered alternatives marked in {first_mark!r} etc."
+        return description
 
 
-def wide_tasks(
+def find_wide_tasks(
     frame: "pd.DataFrame",
-    given: Mapping[str, str | None],
+    named_columns: Mapping[str, str | None],
     alternatives: Sequence[Any] | None = None,
 ) -> WideTasks | None:
-    """The columns by their names, but for those given; None if they describe no alternatives.
+    """Find the columns by their names, unless given; None if they describe no alternatives.
 
-    `alternatives`: their names, as they stand in those of the columns.
+    `alternatives` are their names, as in the names of columns.
     """
     names = column_names(frame)
-    own = map_plain_names(names)
-    found = dict(given)
-    for role, usual in (("respondent", RESPONDENT_OF_TASKS), ("task", TASK), ("chosen", CHOSEN)):
-        if found.get(role) is None:
-            found[role] = usual.among(own)
-    chosen = found["chosen"]
+    name_by_plain = map_plain_names(names)
+    column_by_role = dict(named_columns)
+    for role, column_role in (("respondent", RESPONDENT_OF_TASKS), ("task", TASK), ("chosen", CHOSEN)):
+        if column_by_role.get(role) is None:
+            column_by_role[role] = column_role.among(name_by_plain)
+    chosen = column_by_role["chosen"]
     if chosen is None:
         return None
-    none = _offers_none(names)
-    taken = {name for name in (*found.values(), none) if name is not None}
-    wanted = None if alternatives is None else tuple(map(as_label, alternatives))
+    none_column = _find_none_offer(names)
+    role_columns = {name for name in (*column_by_role.values(), none_column) if name is not None}
+    listed_names = None if alternatives is None else tuple(map(as_label, alternatives))
     picked = {as_label(value) for value in frame[chosen].dropna().unique()}
     best = None
-    for separator in (*_BETWEEN, _ATTACHED):
+    for separator in (*_SEPARATORS, _ATTACHED):
         # the alternative ends a name, or begins it
-        for last in (True, False)[: 1 if separator == _ATTACHED else 2]:
-            described = _described([name for name in names if name not in taken], separator, last)
+        for is_suffix in (True, False)[: 1 if separator == _ATTACHED else 2]:
+            described = _group_columns([name for name in names if name not in role_columns], separator, is_suffix)
             if separator == _ATTACHED:
-                described = _numbered_alike(described, wanted, picked)
-            known = tuple(dict.fromkeys(each for columns in described.values() for each in columns))
-            if wanted is not None:
-                fits = set(wanted) <= set(known)
+                described = _select_numbered(described, listed_names, picked)
+            alternatives_found = tuple(dict.fromkeys(name for group in described.values() for name in group))
+            if listed_names is not None:
+                fits = set(listed_names) <= set(alternatives_found)
             else:
-                fits = _are_alternatives(known, picked) or any(
+                fits = _are_alternatives(alternatives_found, picked) or any(
                     simplify_name(name) in AVAILABLE.sure for name in described
                 )
             if described and fits and (best is None or len(described) > len(best[1])):
-                best = (wanted or known, described, separator != _ATTACHED)
+                best = (listed_names or alternatives_found, described, separator != _ATTACHED)
     if best is None:
         return None
-    known, described, is_sure = best
+    alternatives_found, described, is_sure = best
     available = next(
         (dict(each) for name, each in described.items() if simplify_name(name) in AVAILABLE.sure), {}
     )
     attributes = {
         name: each for name, each in described.items() if simplify_name(name) not in AVAILABLE.sure
     }
-    roles = found["respondent"], found["task"], chosen
+    roles = column_by_role["respondent"], column_by_role["task"], chosen
     if len(attributes) < (1 if is_sure else 2):
         return None
-    return WideTasks(known, attributes, available, *roles, wanted is not None, is_sure, none)
+    return WideTasks(alternatives_found, attributes, available, *roles, listed_names is not None, is_sure, none_column)
 
 
-def bases_of(name: str) -> list[str]:
-    """What an attribute may be called of which a column holds one alternative.
+def list_attribute_names(name: str) -> list[str]:
+    """List the possible attribute names of a column that describes one alternative.
 
     Examples
     --------
     >>> bases_of("price_1"), bases_of("pf2")
     (['price', '1'], ['pf'])
     """
-    found = [
+    name_parts = [
         part
-        for between in _BETWEEN
-        if between in name
-        for part in (name.rpartition(between)[0], name.partition(between)[2])
+        for separator in _SEPARATORS
+        if separator in name
+        for part in (name.rpartition(separator)[0], name.partition(separator)[2])
     ]
     numbered = _NUMBERED.fullmatch(name)
     return list(
         dict.fromkeys(
-            part for part in (*found, *([numbered[1]] if numbered and not found else [])) if part
+            part for part in (*name_parts, *([numbered[1]] if numbered and not name_parts else [])) if part
         )
     )
 
 
-def numbered_attributes(names: list[str]) -> list[str]:
-    """The columns price_1, price_2 and the like, where no column of a choice stands beside them."""
+def list_numbered_columns(names: list[str]) -> list[str]:
+    """List the columns price_1, price_2, ... of a table without a column of choices."""
     if CHOSEN.among(map_plain_names(names)) is not None:
         return []
-    for separator in _BETWEEN:
-        described = _described(names, separator, True)
-        if described and all(
-            set(each) == set(_NUMBERS[: len(each)]) for each in described.values()
-        ):
-            return [name for each in described.values() for name in each.values()]
+    for separator in _SEPARATORS:
+        described = _group_columns(names, separator, True)
+        groups = described.values()
+        if groups and all(set(group) == set(_NUMBERS[: len(group)]) for group in groups):
+            return [name for group in groups for name in group.values()]
     return []
 
 
-def _described(names: list[str], separator: str, last: bool) -> dict[str, dict[str, str]]:
-    """Attribute -> alternative -> column, of all attributes that several alternatives have."""
-    found: dict[str, dict[str, str]] = {}
+def _group_columns(names: list[str], separator: str, is_suffix: bool) -> dict[str, dict[str, str]]:
+    """Group columns by attribute and alternative, for attributes of several alternatives."""
+    columns_by_attribute: dict[str, dict[str, str]] = {}
     for name in names:
         if separator == _ATTACHED:
             numbered = _NUMBERED.fullmatch(name)
-            start, between, end = (numbered[1], "1", numbered[2]) if numbered else ("", "", "")
+            start, mark, end = (numbered[1], "1", numbered[2]) if numbered else ("", "", "")
         else:
-            start, between, end = name.rpartition(separator) if last else name.partition(separator)
-        if between and start and end:
-            attribute, alternative = (start, end) if last else (end, start)
-            found.setdefault(attribute, {})[alternative] = name
-    return {attribute: columns for attribute, columns in found.items() if len(columns) > 1}
+            start, mark, end = name.rpartition(separator) if is_suffix else name.partition(separator)
+        if mark and start and end:
+            attribute, alternative = (start, end) if is_suffix else (end, start)
+            columns_by_attribute.setdefault(attribute, {})[alternative] = name
+    return {attribute: columns for attribute, columns in columns_by_attribute.items() if len(columns) > 1}
 
 
-def _numbered_alike(
-    described: dict[str, dict[str, str]], wanted: tuple[str, ...] | None, picked: set[str]
+def _select_numbered(
+    described: dict[str, dict[str, str]], listed_names: tuple[str, ...] | None, picked: set[str]
 ) -> dict[str, dict[str, str]]:
-    """The attributes that have the numbers chosen from, else most of those alike; none where as
-    many have others."""
-    alike: dict[tuple[str, ...], dict[str, dict[str, str]]] = {}
+    """Select the attributes with the numbers chosen from, or the largest group with equal numbers.
+
+    Return none if two groups are equally large.
+    """
+    groups_by_numbers: dict[tuple[str, ...], dict[str, dict[str, str]]] = {}
     for attribute, columns in described.items():
-        alike.setdefault(tuple(columns), {})[attribute] = columns
+        groups_by_numbers.setdefault(tuple(columns), {})[attribute] = columns
     choices = (
         {text for text in picked if simplify_name(text) not in ZERO_OR_NONE}
-        if wanted is None
-        else set(wanted)
+        if listed_names is None
+        else set(listed_names)
     )
-    groups = [each for numbers, each in alike.items() if set(numbers) == choices] or list(
-        alike.values()
-    )
-    most = max(map(len, groups), default=0)
-    found = [each for each in groups if len(each) == most]
-    return found[0] if len(found) == 1 else {}
+    groups = [group for numbers, group in groups_by_numbers.items() if set(numbers) == choices]
+    groups = groups or list(groups_by_numbers.values())
+    largest = max(map(len, groups), default=0)
+    largest_groups = [group for group in groups if len(group) == largest]
+    return largest_groups[0] if len(largest_groups) == 1 else {}
 
 
-def _offers_none(names: list[str]) -> str | None:
-    """The column of whether none may be chosen, where it is no alternative with attributes of its
-    own."""
-    own = map_plain_names(names)
-    found = next(
-        (own[word + each] for word in AVAILABLE.sure for each in NO_CHOICE if word + each in own),
+def _find_none_offer(names: list[str]) -> str | None:
+    """Find the column of whether none may be chosen.
+
+    Return None if "none" is an alternative with attributes.
+    """
+    name_by_plain = map_plain_names(names)
+    none_column = next(
+        (name_by_plain[word + no] for word in AVAILABLE.sure for no in NO_CHOICE if word + no in name_by_plain),
         None,
     )
-    others = [name for name in names if name != found]
+    other_names = [name for name in names if name != none_column]
     ends = {
         simplify_name(end)
-        for separator in _BETWEEN
-        for last in (True, False)
-        for columns in _described(others, separator, last).values()
+        for separator in _SEPARATORS
+        for is_suffix in (True, False)
+        for columns in _group_columns(other_names, separator, is_suffix).values()
         for end in columns
     }
-    return None if ends & set(NO_CHOICE) else found
+    return None if ends & set(NO_CHOICE) else none_column
 
 
-def _are_alternatives(known: tuple[str, ...], picked: set[str]) -> bool:
-    """Whether what was chosen are these, or they are numbered."""
+def _are_alternatives(alternatives: tuple[str, ...], picked: set[str]) -> bool:
+    """Return whether the choices are these alternatives, or the alternatives are numbered."""
     choices = {text for text in picked if simplify_name(text) not in ZERO_OR_NONE} - find_no_answers(
-        picked, known
+        picked, alternatives
     )
-    return bool(choices) and (choices <= set(known) or set(known) == set(_NUMBERS[: len(known)]))
+    return bool(choices) and (choices <= set(alternatives) or set(alternatives) == set(_NUMBERS[: len(alternatives)]))
 
 
-def lacking_words(columns: WideTasks, missing: Any) -> Any:
-    """What says that a product lacks an attribute: the word for alternatives without such a column,
-    and the user's."""
-    some = [
-        name for name, each in columns.attributes.items() if set(each) != set(columns.alternatives)
-    ]
-    if not some:
+def add_lacking_word(columns: WideTasks, missing: Any) -> Any:
+    """Add the word for alternatives without a column to the words for missing attributes."""
+    alternatives = set(columns.alternatives)
+    incomplete = [name for name, group in columns.attributes.items() if set(group) != alternatives]
+    if not incomplete:
         return missing
-    every = dict(missing) if isinstance(missing, Mapping) else {}
+    words_by_attribute = dict(missing) if isinstance(missing, Mapping) else {}
     if missing is not None and not isinstance(missing, Mapping):
-        every = dict.fromkeys(columns.attributes, missing)
-    for name in some:
-        own = every.get(name, [])
-        every[name] = [*(own if isinstance(own, list | tuple) else [own]), LACKING]
-    return every
+        words_by_attribute = dict.fromkeys(columns.attributes, missing)
+    for name in incomplete:
+        words = words_by_attribute.get(name, [])
+        words_by_attribute[name] = [*(words if isinstance(words, list | tuple) else [words]), LACKING]
+    return words_by_attribute
 
 
-def _refuse_orders(columns: WideTasks) -> None:
-    """Refuse numbers of alternatives that stand in different orders among the columns."""
+def _check_column_order(columns: WideTasks) -> None:
+    """Raise if choices are numbers, and columns list the alternatives in different orders."""
     groups = {
-        next(iter(each.values())): tuple(each)
-        for each in (columns.available, *columns.attributes.values())
-        if each
+        next(iter(group.values())): tuple(group)
+        for group in (columns.available, *columns.attributes.values())
+        if group
     }
     for name, order in groups.items():
-        places = [
+        indices = [
             columns.alternatives.index(label) for label in order if label in columns.alternatives
         ]
-        if not columns.is_listed and places != sorted(places):
+        if not columns.is_listed and indices != sorted(indices):
             raise DataError(
                 f"Column {columns.chosen!r} contains numbers of alternatives, but the columns list"
                 f" the alternatives in different orders (first {shorten(columns.alternatives)};"
@@ -262,38 +260,40 @@ def _refuse_orders(columns: WideTasks) -> None:
             )
 
 
-def word_for_none(picked: Iterable[str], labels: Collection[str]) -> str | None:
-    """The word among those chosen that stands for none of the alternatives."""
+def find_none_word(picked: Iterable[str], labels: Collection[str]) -> str | None:
+    """Find the word among the choices that means none of the alternatives."""
     return next(
         (str(text) for text in picked if simplify_name(text) in ZERO_OR_NONE and text not in labels), None
     )
 
 
-def long_frame(
+def build_long_frame(
     frame: "pd.DataFrame", columns: WideTasks, none: Any, bought: str | None
 ) -> tuple["pd.DataFrame", Any]:
-    """The same as a long table, one row an alternative that was available; and the label of the
-    no-choice option."""
+    """Convert to a long table with one row per offered alternative.
+
+    Return the table and the label of the no-choice option.
+    """
     import pandas as pd
 
     picked = np.array([as_label(value) for value in get_column(frame, columns.chosen)], dtype=object)
     labels = columns.alternatives
-    nothing = None if none is None else as_label(none)
+    none_label = None if none is None else as_label(none)
     if none is None:
-        nothing = word_for_none(picked, labels)
+        none_label = find_none_word(picked, labels)
     counted = labels if columns.none is None else (*labels, NO_CHOICE[0])
     if (
-        nothing is None
+        none_label is None
         and set(picked) <= set(_NUMBERS[: len(counted)])
         and not set(picked) <= set(labels)
     ):
-        _refuse_orders(columns)
+        _check_column_order(columns)
         # their numbers
         picked = np.array([counted[int(text) - 1] for text in picked], dtype=object)
-    if nothing is None and columns.none is not None:
-        nothing = NO_CHOICE[0]  # which nobody chose
+    if none_label is None and columns.none is not None:
+        none_label = NO_CHOICE[0]  # offered but never chosen
     for row, text in enumerate(picked):
-        if text not in labels and text != nothing:
+        if text not in labels and text != none_label:
             raise DataError(
                 f"Column {columns.chosen!r} contains {text!r} in row {frame.index[row]}, which is"
                 f" not one of the alternatives {shorten(labels)}. If this means that no"
@@ -302,41 +302,39 @@ def long_frame(
                 ".",
             )
     rows = np.arange(len(frame))
-    who = (
-        frame[columns.respondent]
-        if columns.respondent is not None
-        else pd.Series(rows + 1, frame.index)
-    )
-    task = frame[columns.task] if columns.task is not None else who.groupby(who).cumcount() + 1
-    if taken := {*_LONG, BOUGHT} & {*columns.attributes}:
+    respondents = pd.Series(rows + 1, frame.index)
+    if columns.respondent is not None:
+        respondents = frame[columns.respondent]
+    task = frame[columns.task] if columns.task is not None else respondents.groupby(respondents).cumcount() + 1
+    if clashes := {*_LONG, BOUGHT} & {*columns.attributes}:
         raise DataError(
-            f"The attribute {min(taken)!r} has the same name as a task column; rename the columns"
+            f"The attribute {min(clashes)!r} has the same name as a task column; rename the columns"
             " of the attribute."
         )
-    parts, places = [], []
-    offered: list[str] = [*labels, *([] if nothing is None else [nothing])]
+    parts, row_indices = [], []
+    offered: list[str] = [*labels, *([] if none_label is None else [none_label])]
     for label in offered:
-        offers = columns.none if label == nothing else columns.available.get(label)
-        there = np.ones(len(frame), bool) if offers is None else read_flags(frame, offers)
-        if (picked[~there] == label).any():
-            row = frame.index[np.flatnonzero(~there & (picked == label))[0]]
+        offers = columns.none if label == none_label else columns.available.get(label)
+        is_offered = np.ones(len(frame), bool) if offers is None else read_flags(frame, offers)
+        if (picked[~is_offered] == label).any():
+            row = frame.index[np.flatnonzero(~is_offered & (picked == label))[0]]
             raise DataError(
                 f"{label!r} was chosen in row {row}, but was not available; correct or remove the"
                 " row."
             )
-        made = {
-            "respondent": who,
+        row_values = {
+            "respondent": respondents,
             "task": task,
             "alternative": label,
             "chosen": (picked == label).astype(int),
         }
-        without = LACKING if label in labels else None
+        missing_cell = LACKING if label in labels else None
         cells = {
-            name: frame[each[label]] if label in each else without
-            for name, each in columns.attributes.items()
+            name: frame[group[label]] if label in group else missing_cell
+            for name, group in columns.attributes.items()
         }
-        made |= {} if bought is None else {BOUGHT: frame[bought]}
-        parts.append(pd.DataFrame(made | cells).loc[there])
-        places.append(rows[there])
-    order = np.argsort(np.concatenate(places), kind="stable")
-    return pd.concat(parts, ignore_index=True).iloc[order].reset_index(drop=True), nothing
+        row_values |= {} if bought is None else {BOUGHT: frame[bought]}
+        parts.append(pd.DataFrame(row_values | cells).loc[is_offered])
+        row_indices.append(rows[is_offered])
+    order = np.argsort(np.concatenate(row_indices), kind="stable")
+    return pd.concat(parts, ignore_index=True).iloc[order].reset_index(drop=True), none_label

@@ -7,7 +7,7 @@ from thali._data.choices.best_worst import find_best_columns, find_best_worst_co
 from thali._data.choices.long import LONG_ROLES, is_long_table, find_columns
 from thali._data.choices.rankings import LONG, OPTIONS, RankingColumns, find_ranking_columns, describe_columns
 from thali._data.described_columns import ColumnsRead
-from thali._data.experiments.wide import wide_tasks
+from thali._data.experiments.wide import find_wide_tasks
 from thali._data.kinds import CHOICES
 from thali._data.roles import (
     ALTERNATIVE,
@@ -190,7 +190,7 @@ def _has_other_answers(table: RawTable, ranking_table: RankingColumns) -> bool:
         or find_best_columns(table.frame, {}) is not None
     ):
         return True
-    tasks = wide_tasks(table.frame, {})
+    tasks = find_wide_tasks(table.frame, {})
     return tasks is not None and not tasks.used.isdisjoint(ranking_table.columns)
 
 
@@ -356,7 +356,7 @@ def match_best(
     """Match a series of options and a column of the best, without one of the worst."""
     named_columns = {"respondent": respondent, "count": count}
     best_table = find_best_columns(table.frame, named_columns)
-    tasks = wide_tasks(table.frame, {})
+    tasks = find_wide_tasks(table.frame, {})
     if best_table is None or (tasks is not None and tasks.chosen != best_table.best):
         return None
 

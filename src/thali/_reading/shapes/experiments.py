@@ -10,7 +10,7 @@ from thali._data.columns import get_column, is_row_number
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.frame import find_task_columns
 from thali._data.experiments.levels import read_row_texts
-from thali._data.experiments.wide import numbered_attributes, wide_tasks, word_for_none
+from thali._data.experiments.wide import list_numbered_columns, find_wide_tasks, find_none_word
 from thali._data.kinds import CHOICES, EXPERIMENTS
 from thali._data.roles import (
     ALTERNATIVE,
@@ -195,7 +195,7 @@ def match_wide(
         or any(name not in (None, *table.names) for name in named_columns.values())
     ):
         return None
-    wide_table = wide_tasks(table.frame, named_columns, alternatives)
+    wide_table = find_wide_tasks(table.frame, named_columns, alternatives)
     if wide_table is None:
         return None
     if (
@@ -205,7 +205,7 @@ def match_wide(
     ):
         # all tasks offer no choice, even if no respondent of one part took it
         choices = map(as_label, table.holdout_split.frame[wide_table.chosen].unique())
-        settings["none"] = word_for_none(choices, wide_table.alternatives)
+        settings["none"] = find_none_word(choices, wide_table.alternatives)
     return Reading(
         EXPERIMENTS,
         _WIDE,
@@ -230,7 +230,7 @@ def _read_wide(
 
 def find_wide_lack(table: RawTable) -> Lack | None:
     """Return the missing column of choices, if attributes and alternatives exist."""
-    attributes = numbered_attributes(table.names)
+    attributes = list_numbered_columns(table.names)
     if not attributes:
         return None
     return Lack(f"a column with the chosen alternative for {shorten(attributes, 4)}", "chosen", 2)
