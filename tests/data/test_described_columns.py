@@ -98,7 +98,9 @@ def test_a_column_that_repeats_as_people_do_may_say_who_answered(values):
     frame["Kuerzel"] = frame["Kuerzel"].map(values)
     assert guess_respondent_column(frame, NOBODY) == "Kuerzel"
     assert guess_respondent_column(frame, NOBODY, ["Kuerzel"]) is None
-    assert guess_respondent_column(frame, NOBODY._replace(judged=False)) is None, "teams are no people"
+    assert guess_respondent_column(frame, NOBODY._replace(judged=False)) is None, (
+        "teams are no people"
+    )
     assert guess_respondent_column(frame, NOBODY._replace(counts=("louder",))) is None, (
         "several people may stand in a row"
     )

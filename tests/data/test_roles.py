@@ -130,7 +130,11 @@ def test_every_shape_is_read_in_every_language(rows, headers, kind, language):
 
 @pytest.mark.parametrize("header", [case for _, headers, _ in TABLES.values() for case in headers])
 def test_capitals_accents_and_blanks_do_not_matter(header):
-    assert simplify_name(header.upper()) == simplify_name(header) == simplify_name(header.replace(",", " ,"))
+    assert (
+        simplify_name(header.upper())
+        == simplify_name(header)
+        == simplify_name(header.replace(",", " ,"))
+    )
 
 
 def test_a_name_that_means_two_roles_in_two_languages_is_decided_by_the_language_of_the_others():

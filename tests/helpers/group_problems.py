@@ -21,7 +21,9 @@ def pair(first, second):
     if first + second:
         return th.PairedComparisons([[0, first], [second, 0]], labels=["1", "2"])
     no = np.zeros(0, np.int64)
-    return th.PairedComparisons._from_fields(("1", "2"), no, no, *(np.zeros(0),) * 3, None, None, None)
+    return th.PairedComparisons._from_fields(
+        ("1", "2"), no, no, *(np.zeros(0),) * 3, None, None, None
+    )
 
 
 def task(

@@ -106,9 +106,9 @@ def words_for_no_answer():
 
 def test_the_words_for_no_answer_are_those_of_the_source():
     words, apostrophes = words_for_no_answer(), str.maketrans("", "", "'’")
-    assert {simplify_name(word).translate(apostrophes) for word in words if word not in NO_ANSWERS} == {
-        word.translate(apostrophes) for word in UNKNOWN_WORDS
-    }
+    assert {
+        simplify_name(word).translate(apostrophes) for word in words if word not in NO_ANSWERS
+    } == {word.translate(apostrophes) for word in UNKNOWN_WORDS}
     assert {*NO_ANSWERS} <= {*words}
 
 

@@ -14,10 +14,15 @@ from thali._data.experiments.levels import (
     MANY_LEVELS,
     MEASURED,
     NUMBERS,
-    parse_number,
     is_integer,
+    parse_number,
 )
-from thali._data.experiments.scheme import INSIDE, EncodedTasks, Scheme, explain_no_constants, add_constants
+from thali._data.experiments.scheme import (
+    INSIDE,
+    Scheme,
+    add_constants,
+    explain_no_constants,
+)
 from thali._described import Facts
 from thali._inference.warn import warn
 from thali._labels import shorten, suggest
@@ -224,7 +229,7 @@ def read_new(
     scheme: "Scheme",
     new: "pd.DataFrame | ChoiceExperiment",
     respondents: Sequence[str],
-) -> tuple[np.ndarray, "Encoded"]:
+) -> tuple[np.ndarray, "EncodedTasks"]:
     """New tasks in the columns of the coding; an attribute that is taken as a number may have any
     value."""
     cells, found = read_cells(coding, scheme, new, respondents)
@@ -236,7 +241,7 @@ def read_cells(
     scheme: "Scheme",
     new: "pd.DataFrame | ChoiceExperiment",
     respondents: Sequence[str] = (),
-) -> tuple[np.ndarray, "Encoded"]:
+) -> tuple[np.ndarray, "EncodedTasks"]:
     """New tasks as cells; a warning names numbers beyond those that the tasks of the fit show."""
     wide, found = encoded(scheme, coding.linear, new, respondents)
     _refuse_unseen(coding, scheme, found.products)
@@ -255,7 +260,7 @@ def encoded(
     linear: Sequence[str],
     new: "pd.DataFrame | ChoiceExperiment",
     respondents: Sequence[str] = (),
-) -> "tuple[Scheme, Encoded]":
+) -> "tuple[Scheme, EncodedTasks]":
     """The scheme in which attributes that are taken as numbers have any value, and new tasks in
     it."""
     if isinstance(new, ChoiceExperiment) and scheme.alternative in scheme.names:

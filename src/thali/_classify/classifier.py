@@ -173,7 +173,9 @@ class Classifier(Predictions, RunByChains):
             warn_of_shares(weight, len(self.classes_))
         weight = weighted_classes(weight, codes, self.classes_, self._class_weight())
         return (
-            wrap_sparse_rows(matrix, codes, weight) if is_sparse(matrix) else merge_rows(matrix, codes, weight)
+            wrap_sparse_rows(matrix, codes, weight)
+            if is_sparse(matrix)
+            else merge_rows(matrix, codes, weight)
         )
 
     def _class_weight(self) -> Any:

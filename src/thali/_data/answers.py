@@ -13,7 +13,7 @@ from thali.errors import DataWarning
 
 from .columns import encode_column
 from .judged import Frozen
-from .people import list_people_facts, list_differing_columns, build_people_table
+from .people import build_people_table, list_differing_columns, list_people_facts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ class RowRespondents(NamedTuple):
     number: np.ndarray  # (rows,) int64 positions in names
     people: "pd.DataFrame | None"  # one row per person
 
-    def of_rows(self, rows: np.ndarray) -> "Who":
+    def of_rows(self, rows: np.ndarray) -> "RowRespondents":
         """Select rows, which may be repeated."""
         return self._replace(number=self.number[rows])
 
@@ -40,7 +40,9 @@ def merge_respondents(parts: Sequence[RowRespondents]) -> RowRespondents:
 
     names = tuple(dict.fromkeys(name for part in parts for name in part.names))
     name_indices = positions(names)
-    row_indices = [np.array([name_indices[name] for name in part.names])[part.number] for part in parts]
+    row_indices = [
+        np.array([name_indices[name] for name in part.names])[part.number] for part in parts
+    ]
     tables: list[Any] = [part.people for part in parts if part.people is not None]
     people = None
     if len(tables) == len(parts) and (
@@ -48,10 +50,16 @@ def merge_respondents(parts: Sequence[RowRespondents]) -> RowRespondents:
     ):
         all_people: Any = pd.concat([table[shared_columns] for table in tables])
         people = build_people_table(
-            all_people, (), np.array([name_indices[name] for name in all_people.index]), names, tables[0].index.name
+            all_people,
+            (),
+            np.array([name_indices[name] for name in all_people.index]),
+            names,
+            tables[0].index.name,
         )
         kept_columns = [] if people is None else people.columns
-        differing = dict.fromkeys(name for table in tables for name in list_differing_columns(table[shared_columns]))
+        differing = dict.fromkeys(
+            name for table in tables for name in list_differing_columns(table[shared_columns])
+        )
         if dropped_columns := [name for name in differing if name not in kept_columns]:
             warn(_warn_changed_columns(all_people, dropped_columns))
     return RowRespondents(names, np.concatenate(row_indices), people)
@@ -61,9 +69,12 @@ def _warn_changed_columns(all_people: "pd.DataFrame", columns: list[str]) -> Dat
     """Build the warning about columns that differ within a respondent after merging."""
     values = all_people[columns[0]].groupby(level=0, sort=False)
     person = values.nunique(dropna=False).idxmax()
-    first_value, second_value = (as_label(value) or "empty" for value in values.get_group(person).unique()[:2])
+    first_value, second_value = (
+        as_label(value) or "empty" for value in values.get_group(person).unique()[:2]
+    )
     return DataWarning(
-        f"Column {columns[0]!r} of respondent {person!r} is {first_value} in some answers but {second_value} in"
+        f"Column {columns[0]!r} of respondent {person!r} is {first_value} in some answers but"
+        f" {second_value} in"
         f" others; columns that differ within a respondent ({shorten(columns)}) are dropped from"
         " the combined data."
     )
@@ -79,14 +90,20 @@ def read_respondents(
     if respondent is None:
         return None
     row_indices, names = encode_column(frame, respondent)
-    return RowRespondents(names, row_indices, build_people_table(frame, {respondent, *used_columns}, row_indices, names, respondent))
+    return RowRespondents(
+        names,
+        row_indices,
+        build_people_table(frame, {respondent, *used_columns}, row_indices, names, respondent),
+    )
 
 
 def read_any_respondents(
     frame: "pd.DataFrame", respondent: str | None, used_columns: Iterable[str | None]
 ) -> RowRespondents:
     """Read the respondents of the rows, or -1 in each row without such a column."""
-    return read_respondents(frame, respondent, used_columns) or RowRespondents((), np.full(len(frame), -1), None)
+    return read_respondents(frame, respondent, used_columns) or RowRespondents(
+        (), np.full(len(frame), -1), None
+    )
 
 
 class RespondentAnswers(Frozen):
@@ -105,7 +122,9 @@ class RespondentAnswers(Frozen):
         return (("respondents", self.respondents), *list_people_facts(self.people))
 
     @classmethod
-    def _add_rows(cls, row_respondents: RowRespondents, position: np.ndarray, *values: np.ndarray) -> Self:
+    def _add_rows(
+        cls, row_respondents: RowRespondents, position: np.ndarray, *values: np.ndarray
+    ) -> Self:
         """Add up rows that have the same respondent and position."""
         width = int(position.max()) + 1
         keys, row = np.unique(row_respondents.number * width + position, return_inverse=True)
@@ -165,7 +184,12 @@ class Answers(RespondentAnswers):
 
     @classmethod
     def of_rows(
-        cls, row_respondents: RowRespondents, pair: np.ndarray, won: np.ndarray, counts: np.ndarray, tied: np.ndarray
+        cls,
+        row_respondents: RowRespondents,
+        pair: np.ndarray,
+        won: np.ndarray,
+        counts: np.ndarray,
+        tied: np.ndarray,
     ) -> "Answers":
         """Add up rows of counts; `won` states whether the first of the pair was chosen.
 
@@ -173,7 +197,9 @@ class Answers(RespondentAnswers):
         """
         return cls._add_rows(row_respondents, pair, counts * won, counts * ~won, tied)
 
-    def of_pairs(self, is_kept: np.ndarray, new_positions: np.ndarray, turned: np.ndarray) -> "Answers | None":
+    def of_pairs(
+        self, is_kept: np.ndarray, new_positions: np.ndarray, turned: np.ndarray
+    ) -> "Answers | None":
         """Select the answers to some pairs, and renumber the pairs.
 
         The sides of `turned` pairs are exchanged. Return None if there are no such answers.
@@ -191,8 +217,12 @@ class Answers(RespondentAnswers):
 
     def merged(self, new_positions: np.ndarray) -> "Answers":
         """Merge pairs (or cells) that have the same new position."""
-        row_respondents = RowRespondents(self.respondents, self.respondent.astype(np.int64), self.people)
-        return self._add_rows(row_respondents, new_positions[self.pair], self.wins, self.losses, self.tied)
+        row_respondents = RowRespondents(
+            self.respondents, self.respondent.astype(np.int64), self.people
+        )
+        return self._add_rows(
+            row_respondents, new_positions[self.pair], self.wins, self.losses, self.tied
+        )
 
     def of_respondents(self, members: np.ndarray) -> "tuple[Answers, np.ndarray]":
         """Select the answers of some respondents, and renumber the pairs they compared.
@@ -211,7 +241,9 @@ class Answers(RespondentAnswers):
         wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
         is_kept = wins + losses > 0
         return (
-            self._copy_with_fields(wins=wins, losses=losses, tied=0.0 * self.tied)._select_rows(is_kept)
+            self._copy_with_fields(wins=wins, losses=losses, tied=0.0 * self.tied)._select_rows(
+                is_kept
+            )
             if is_kept.any()
             else None
         )
@@ -237,10 +269,14 @@ class ChosenPlaces(RespondentAnswers):
     times: np.ndarray
 
     @classmethod
-    def of_rows(cls, row_respondents: RowRespondents, answer: np.ndarray, times: np.ndarray) -> "ChosenPlaces":
+    def of_rows(
+        cls, row_respondents: RowRespondents, answer: np.ndarray, times: np.ndarray
+    ) -> "ChosenPlaces":
         """Add up rows of respondents, answers and times."""
         is_positive = times > 0
-        return cls._add_rows(row_respondents.of_rows(is_positive), answer[is_positive], times[is_positive])
+        return cls._add_rows(
+            row_respondents.of_rows(is_positive), answer[is_positive], times[is_positive]
+        )
 
 
 class JudgedValues(RespondentAnswers):
@@ -286,7 +322,11 @@ def number_given_answers(data: Any) -> np.ndarray:
     """Return the number of the answer in each row of best-worst choices."""
     assert data.worst is not None
     set_index = data.set_of[data.choice]
-    sizes, best, worst = data.sizes[set_index], data.choice - data.start[set_index], data.worst - data.start[set_index]
+    sizes, best, worst = (
+        data.sizes[set_index],
+        data.choice - data.start[set_index],
+        data.worst - data.start[set_index],
+    )
     return find_first_answers(data.start)[set_index] + best * (sizes - 1) + worst - (worst > best)
 
 

@@ -14,7 +14,9 @@ MAX_EXACT_COUNT = 2.0**53  # floating-point numbers skip integers above this
 MAX_MAGNITUDE = 1e50  # measured numbers above this have fourth powers that overflow
 
 
-def check_counts(values: Any, describe_position: Callable[[int], str], weights: bool = False) -> np.ndarray:
+def check_counts(
+    values: Any, describe_position: Callable[[int], str], weights: bool = False
+) -> np.ndarray:
     """Check that values are counts, and return them as a flat float array.
 
     Counts are finite, 0 or more, and integers unless `weights` is true. `where(k)` describes the
@@ -24,19 +26,24 @@ def check_counts(values: Any, describe_position: Callable[[int], str], weights: 
     requirement = "weights must be finite and >= 0" if weights else "counts must be integers >= 0"
     if (k := _find_first(np.isnan(counts))) is not None:
         raise DataError(
-            f"The count {describe_position(k)} is missing; enter 0 if there were no such comparisons."
+            f"The count {describe_position(k)} is missing; enter 0 if there were no such"
+            " comparisons."
         )
     if (k := _find_first(np.isinf(counts))) is not None:
         raise DataError(f"The count {describe_position(k)} is infinite; {requirement}.")
     if (k := _find_first(counts > MAX_EXACT_COUNT)) is not None:
         raise DataError(
-            f"The count {describe_position(k)} is {counts[k]:g}, too large to be exact (above 2^53)."
+            f"The count {describe_position(k)} is {counts[k]:g}, too large to be exact (above"
+            " 2^53)."
         )
     if (k := _find_first(counts < 0)) is not None:
-        raise DataError(f"The count {describe_position(k)} is {counts[k]:g}, which is negative; {requirement}.")
+        raise DataError(
+            f"The count {describe_position(k)} is {counts[k]:g}, which is negative; {requirement}."
+        )
     if not weights and (k := _find_first(counts != np.floor(counts))) is not None:
         raise DataError(
-            f"The count {describe_position(k)} is {counts[k]:g}, which is not an integer; {requirement}. ",
+            f"The count {describe_position(k)} is {counts[k]:g}, which is not an integer;"
+            f" {requirement}. ",
             "For fractional counts, ",
             Clause("set ", Setting("weights", True), " or "),
             "list each pair in a row with a column 'weight'.",
@@ -53,7 +60,8 @@ def check_numbers(values: Any, describe_position: Callable[[int], str], noun: st
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
     return np.array(
-        [_convert_number(value, k, describe_position, noun) for k, value in enumerate(values)], dtype=np.float64
+        [_convert_number(value, k, describe_position, noun) for k, value in enumerate(values)],
+        dtype=np.float64,
     )
 
 
@@ -71,7 +79,9 @@ def refuse_extremes(values: np.ndarray, noun: str) -> None:
         )
 
 
-def _convert_number(value: Any, k: int, describe_position: Callable[[int], str], noun: str) -> float:
+def _convert_number(
+    value: Any, k: int, describe_position: Callable[[int], str], noun: str
+) -> float:
     """Convert one cell to a float, NaN where it is missing."""
     if not as_label(value) or str(value) == "<NA>":
         return math.nan

@@ -15,7 +15,13 @@ from thali.errors import DataError, DataWarning
 from .checks import check_counts
 from .roles import column_names, find_no_answers
 from .squares import SquareTableWords, describe_cell, read_square_table
-from .suspicious import is_tie_label, find_percentages, refuse_ties, refuse_totals, explain_tie_label
+from .suspicious import (
+    explain_tie_label,
+    find_percentages,
+    is_tie_label,
+    refuse_ties,
+    refuse_totals,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +75,7 @@ def describe_columns(count: str | None, respondent: str | None) -> str:
 Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # winners, losers, counts
 
 # notes about the table that is being read
-_NOTES: ContextVar[list[str] | None] = ContextVar("_CLAUSES", default=None)
+_NOTES: ContextVar[list[str] | None] = ContextVar("_NOTES", default=None)
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,]000")
 _THOUSANDS_KEY = "thali_thousands"  # among the attributes of a frame
 
@@ -91,13 +97,16 @@ def read_square_cells(
     names, counts = read_square_table(counts, labels, COUNTS)
     is_sparse = hasattr(counts, "tocoo")
     winner, loser, cell_counts = (
-        _read_sparse_cells(counts, names, weights) if is_sparse else _read_dense_cells(counts, names, weights)
+        _read_sparse_cells(counts, names, weights)
+        if is_sparse
+        else _read_dense_cells(counts, names, weights)
     )
     if (diagonal := np.flatnonzero(winner == loser)).size:
         k = int(diagonal[0])
         raise DataError(
-            f"The diagonal is {cell_counts[k]:g} {describe_cell(names, int(winner[k]), int(loser[k]))}, but an"
-            " option is never compared with itself; set the diagonal to 0."
+            f"The diagonal is {cell_counts[k]:g}"
+            f" {describe_cell(names, int(winner[k]), int(loser[k]))},"
+            " but an option is never compared with itself; set the diagonal to 0."
         )
     return names, (winner, loser, cell_counts)
 
@@ -169,8 +178,8 @@ def refuse_nested(series: "pd.Series") -> None:
     for row, cell_value in series.items():
         if not pd.api.types.is_scalar(cell_value):
             raise DataError(
-                f"Column {series.name!r} contains a value of type {type(cell_value).__name__} in row"
-                f" {row}; put each element into a separate column or row, or remove the column."
+                f"Column {series.name!r} contains a value of type {type(cell_value).__name__} in"
+                f" row {row}; put each element into a separate column or row, or remove the column."
             )
 
 
@@ -193,8 +202,8 @@ def refuse_thousands(frame: "pd.DataFrame", *names: str) -> None:
         if name in suspects:
             integer = suspects[name][:-4]
             raise DataError(
-                f"Column {name!r} contains {suspects[name]!r}, which may mean {integer}000 or {integer};"
-                " write counts as integers without separators."
+                f"Column {name!r} contains {suspects[name]!r}, which may mean {integer}000 or"
+                f" {integer}; write counts as integers without separators."
             )
 
 
@@ -265,11 +274,13 @@ def select_answered_rows(
             frame[option].dtype.kind == "f" and frame[option].hasnans for option in options
         ):
             raise DataError(
-                f"{min(no_answer_words)!r} in column {name!r} may be an option, because all options are"
-                " numbers or empty; rename it, or leave cells without an answer empty."
+                f"{min(no_answer_words)!r} in column {name!r} may be an option, because all options"
+                " are numbers or empty; rename it, or leave cells without an answer empty."
             )
     if tasks := [frame[name].to_numpy() for name in task_columns if name is not None]:
-        is_unanswered = pd.Series(is_unanswered).groupby(tasks, dropna=False).transform("all").to_numpy()
+        is_unanswered = (
+            pd.Series(is_unanswered).groupby(tasks, dropna=False).transform("all").to_numpy()
+        )
     if is_unanswered.all():
         return frame
     if is_reported:
@@ -334,7 +345,9 @@ def encode_labels(
         names = checked_labels(labels)
     else:
         names = tuple(dict.fromkeys((*categories, *_sort_labels(codes, texts))))
-    indices = find_label_positions(codes, texts, names, lambda k: describe_position(k % n_rows, k < n_rows))
+    indices = find_label_positions(
+        codes, texts, names, lambda k: describe_position(k % n_rows, k < n_rows)
+    )
     winner, loser = indices[:n_rows], indices[n_rows:]
     if (self_pairs := np.flatnonzero((winner == loser) & (counts > 0))).size:
         k = int(self_pairs[0])
@@ -345,7 +358,8 @@ def encode_labels(
                 f" {describe_position(k, True).split(',')[0]}."
             )
         raise DataError(
-            f"{label!r} is compared with itself {describe_position(k, True)}; correct or remove the row."
+            f"{label!r} is compared with itself {describe_position(k, True)}; correct or remove the"
+            " row."
         )
     if labels is None:
         refuse_ties(names, winner, loser, counts)
@@ -366,13 +380,16 @@ def find_label_positions(
     is_missing = (codes < 0) | np.isin(codes, [k for k, text in enumerate(texts) if not text])
     if is_missing.any():
         raise DataError(
-            f"{subject} is missing {describe_position(int(is_missing.argmax()))}; fill it in or remove the row."
+            f"{subject} is missing {describe_position(int(is_missing.argmax()))}; fill it in or"
+            " remove the row."
         )
     indices = places_among(texts, names)[codes]
     if (indices < 0).any():
         k = int((indices < 0).argmax())
         text = texts[codes[k]]
-        raise DataError(f"{text!r} {describe_position(k)} is not in `labels`.{suggest(text, names)}")
+        raise DataError(
+            f"{text!r} {describe_position(k)} is not in `labels`.{suggest(text, names)}"
+        )
     return indices
 
 
@@ -380,8 +397,12 @@ def _sort_labels(codes: np.ndarray, texts: list[str]) -> tuple[str, ...]:
     """Sort distinct texts: numbers by size, names by first appearance row by row."""
     n_rows = len(codes) // 2
     first_appearance = np.full(len(texts), len(codes))
-    np.minimum.at(first_appearance, codes, np.concatenate([np.arange(n_rows) * 2, np.arange(n_rows) * 2 + 1]))
-    return sort_texts(list(dict.fromkeys(texts[k] for k in np.argsort(first_appearance, kind="stable"))))
+    np.minimum.at(
+        first_appearance, codes, np.concatenate([np.arange(n_rows) * 2, np.arange(n_rows) * 2 + 1])
+    )
+    return sort_texts(
+        list(dict.fromkeys(texts[k] for k in np.argsort(first_appearance, kind="stable")))
+    )
 
 
 def number_pairs(n: int, first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -405,8 +426,12 @@ def sum_pair_counts(
     )
     pairs, pair_index = np.unique(number_pairs(n, winner, loser), return_inverse=True)
     is_first_winner = winner < loser
-    wins = np.bincount(pair_index[is_first_winner], weights=counts[is_first_winner], minlength=len(pairs))
-    losses = np.bincount(pair_index[~is_first_winner], weights=counts[~is_first_winner], minlength=len(pairs))
+    wins = np.bincount(
+        pair_index[is_first_winner], weights=counts[is_first_winner], minlength=len(pairs)
+    )
+    losses = np.bincount(
+        pair_index[~is_first_winner], weights=counts[~is_first_winner], minlength=len(pairs)
+    )
     return (
         pairs // n,
         pairs % n,

@@ -8,7 +8,9 @@ from thali._labels import listed, shorten
 from thali.errors import DataError, InPython
 
 
-def number_components(n_options: int, first: np.ndarray, second: np.ndarray) -> tuple[int, np.ndarray]:
+def number_components(
+    n_options: int, first: np.ndarray, second: np.ndarray
+) -> tuple[int, np.ndarray]:
     """Return the number of connected groups, and the group of each option.
 
     Groups are in the order of their first options. SciPy's function for this takes 0.2 s to load,
@@ -21,15 +23,24 @@ def number_components(n_options: int, first: np.ndarray, second: np.ndarray) -> 
         differ = first_root != second_root
         if not differ.any():
             break
-        first, second, first_root, second_root = first[differ], second[differ], first_root[differ], second_root[differ]
-        np.minimum.at(root, np.maximum(first_root, second_root), np.minimum(first_root, second_root))
+        first, second, first_root, second_root = (
+            first[differ],
+            second[differ],
+            first_root[differ],
+            second_root[differ],
+        )
+        np.minimum.at(
+            root, np.maximum(first_root, second_root), np.minimum(first_root, second_root)
+        )
         while (root[root] != root).any():
             root = root[root]
     group_roots, group = np.unique(root, return_inverse=True)
     return len(group_roots), group
 
 
-def list_components(labels: Sequence[str], first: np.ndarray, second: np.ndarray) -> list[list[str]]:
+def list_components(
+    labels: Sequence[str], first: np.ndarray, second: np.ndarray
+) -> list[list[str]]:
     """Return the labels of each connected group, the largest group first.
 
     Labels in no pair are groups of one.

@@ -26,8 +26,8 @@ from .roles import (
     STEMS_OF_SIDES,
     THIRD,
     TRIAL,
-    map_plain_names,
     column_names,
+    map_plain_names,
     simplify_name,
 )
 
@@ -54,12 +54,15 @@ def find_side_columns(names: list[str]) -> list[SideColumns]:
         for stem, first, second, third in _split_side_names(name_by_plain, side):
             if second in name_by_plain and third not in name_by_plain:
                 pairs.setdefault(
-                    (name_by_plain[first], name_by_plain[second]), SideColumns(stem, side, (name_by_plain[first], name_by_plain[second]))
+                    (name_by_plain[first], name_by_plain[second]),
+                    SideColumns(stem, side, (name_by_plain[first], name_by_plain[second])),
                 )
     return list(pairs.values())
 
 
-def _split_side_names(name_by_plain: dict[str, str], side: tuple[str, str]) -> Iterator[tuple[str, str, str, str]]:
+def _split_side_names(
+    name_by_plain: dict[str, str], side: tuple[str, str]
+) -> Iterator[tuple[str, str, str, str]]:
     """Split plain names that begin or end with the first side's mark.
 
     Yield the stem, and the names for the first, second and third side.
@@ -90,8 +93,8 @@ def find_option_columns(names: Iterable[str]) -> list[str]:
     Examples
     --------
     >>> (
-    ...     shown_columns(["version", "task", "option1", "option2", "option3"]),
-    ...     shown_columns(["Nr", "links", "rechts"]),
+    ...     find_option_columns(["version", "task", "option1", "option2", "option3"]),
+    ...     find_option_columns(["Nr", "links", "rechts"]),
     ... )
     (['option1', 'option2', 'option3'], ['links', 'rechts'])
     """
@@ -112,7 +115,9 @@ def find_option_columns(names: Iterable[str]) -> list[str]:
 # Columns that a reader uses, and columns that describe people or comparisons
 
 
-_MAX_CHANCE = 1e-3  # numbers that rise from row to row with a lower probability are not due to chance
+_MAX_CHANCE = (
+    1e-3  # numbers that rise from row to row with a lower probability are not due to chance
+)
 # a column of respondents has at least this number of different values, and rows of each
 _MIN_PEOPLE, _MIN_ANSWERS = 5, 2
 _MAX_CHECKED_CELLS = 100  # cells that must be dates
@@ -155,17 +160,18 @@ def list_people_columns(people: "pd.DataFrame | None") -> list[str]:
     >>> people = pd.DataFrame(
     ...     {"sex": ["f", "m", "f"], "name": ["A", "B", "C"], "age": [9, 8, 7], "city": "x"}
     ... )
-    >>> columns_of_people(people)
+    >>> list_people_columns(people)
     ['sex', 'age']
     """
     if people is None:
         return []
-    each = {name: get_column(people, name) for name in list_differing_columns(people)}
-    return [
-        name
-        for name, of in each.items()
-        if not _is_date(of) and not (_is_text(of) and of.is_unique)
-    ]
+    names = []
+    for name in list_differing_columns(people):
+        cells = get_column(people, name)
+        is_unique_text = _is_text(cells) and cells.is_unique
+        if not is_unique_text and not _is_date(cells):
+            names.append(name)
+    return names
 
 
 def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
@@ -179,7 +185,9 @@ def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[s
     used_codes = [_encode_cells(get_column(frame, name)) for name in sorted(roles.all)]
     used_codes += [_encode_outcome_side(frame, name, roles) for name in roles.outcome]
     respondent_codes = None if roles.who is None else _encode_cells(get_column(frame, roles.who))
-    codes = {name: _encode_cells(get_column(frame, name)) for name in _list_unused_columns(frame, roles)}
+    codes = {
+        name: _encode_cells(get_column(frame, name)) for name in _list_unused_columns(frame, roles)
+    }
     return [
         name
         for name, cells in codes.items()
@@ -198,7 +206,9 @@ def guess_respondent_column(
     The rows of a value are adjacent, or another column is constant within them. Of several columns,
     the one with the most values is returned.
     """
-    codes = {name: _encode_cells(get_column(frame, name)) for name in _list_unused_columns(frame, roles)}
+    codes = {
+        name: _encode_cells(get_column(frame, name)) for name in _list_unused_columns(frame, roles)
+    }
     max_codes = {name: cells.max() for name, cells in codes.items()}
     candidates = [
         name
@@ -232,7 +242,9 @@ def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> lis
         name
         for name in _list_unused_columns(frame, roles)
         if _has_few_labels(get_column(all_rows, name))
-        and not any(_are_equivalent(_encode_cells(get_column(frame, name)), cells) for cells in used_codes)
+        and not any(
+            _are_equivalent(_encode_cells(get_column(frame, name)), cells) for cells in used_codes
+        )
         and not _is_comment_or_option(get_column(frame, name), options)
     ]
 
@@ -240,7 +252,9 @@ def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> lis
 def _list_option_labels(frame: "pd.DataFrame", roles: ColumnsRead) -> set[str]:
     """List the labels of the options."""
     return {
-        as_label(value) for name in roles.options for value in get_column(frame, name).dropna().unique()
+        as_label(value)
+        for name in roles.options
+        for value in get_column(frame, name).dropna().unique()
     }
 
 
@@ -251,9 +265,10 @@ def can_be_measure(name: str, series: "pd.Series") -> bool:
     """
     if _is_text(series) or _is_outcome_name(name) or series.nunique() == 1:
         return False
-    return simplify_name(name) in (*SIMILARITY.synonyms, *DISSIMILARITY.synonyms) or not is_row_number(
-        series
-    )
+    return simplify_name(name) in (
+        *SIMILARITY.synonyms,
+        *DISSIMILARITY.synonyms,
+    ) or not is_row_number(series)
 
 
 def _has_few_labels(series: "pd.Series") -> bool:
@@ -289,7 +304,9 @@ def _list_unused_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]
 def _is_outcome_name(name: str) -> bool:
     """Return whether a name denotes an outcome, response time or trial."""
     plain_name = simplify_name(re.sub(r"[(\[].*?[)\]]", "", name))  # without a unit
-    return plain_name in _OUTCOMES or plain_name.endswith(("thisn", "thistrialn", "thisrepn", "thisindex"))
+    return plain_name in _OUTCOMES or plain_name.endswith(
+        ("thisn", "thistrialn", "thisrepn", "thisindex")
+    )
 
 
 def _encode_cells(series: "pd.Series") -> np.ndarray:
@@ -302,7 +319,11 @@ def _encode_cells(series: "pd.Series") -> np.ndarray:
 def _are_equivalent(first: np.ndarray, second: np.ndarray) -> bool:
     """Return whether two columns divide the rows equally, with repeated values."""
     have_equal_counts = first.max() == second.max() < len(first) - 1
-    return have_equal_counts and _is_constant_within(first, second) and _is_constant_within(second, first)
+    return (
+        have_equal_counts
+        and _is_constant_within(first, second)
+        and _is_constant_within(second, first)
+    )
 
 
 def _is_constant_within(codes: np.ndarray, groups: np.ndarray) -> bool:
@@ -321,7 +342,9 @@ def _encode_outcome_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -
 
     outcomes = cells(name)
     for position, option in enumerate(roles.options):
-        outcomes = outcomes.where(outcomes != cells(option), position)  # a number, as labels are texts
+        outcomes = outcomes.where(
+            outcomes != cells(option), position
+        )  # a number, as labels are texts
     return _encode_cells(outcomes)
 
 
@@ -361,7 +384,9 @@ def _is_rising(series: "pd.Series", respondent_codes: np.ndarray | None) -> bool
     """
     if _is_text(series):
         return False
-    respondent_codes = np.zeros(len(series), np.int64) if respondent_codes is None else respondent_codes
+    respondent_codes = (
+        np.zeros(len(series), np.int64) if respondent_codes is None else respondent_codes
+    )
     order = np.argsort(respondent_codes, kind="stable")
     numbers, sorted_people = series.to_numpy(float, na_value=np.nan)[order], respondent_codes[order]
     is_same_person = sorted_people[1:] == sorted_people[:-1]

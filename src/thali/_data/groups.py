@@ -230,11 +230,13 @@ class GroupedData(Judged, Mapping[str, Any]):
             )
         times = Counter(name for part in self.data for name in part.respondents)
         if repeated_names := [name for name, number in times.items() if number > 1]:
-            subject = plural(len(repeated_names), "name") + (" occurs" if len(repeated_names) == 1 else " occur")
+            subject = plural(len(repeated_names), "name") + (
+                " occurs" if len(repeated_names) == 1 else " occur"
+            )
             warn(
                 DataWarning(
-                    f"{subject} in several groups ({shorten(repeated_names)}); the same name in another group"
-                    " is treated as another respondent."
+                    f"{subject} in several groups ({shorten(repeated_names)}); the same name in"
+                    " another group is treated as another respondent."
                 )
             )
 
@@ -256,7 +258,10 @@ def _check_people_rows(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
         )
     if len(set(rows)) < len(rows):
         repeated_name = next(name for name in rows if rows.count(name) > 1)
-        raise DataError(f"`people` must have one row per group; {repeated_name!r} has {rows.count(repeated_name)}.")
+        raise DataError(
+            f"`people` must have one row per group; {repeated_name!r} has"
+            f" {rows.count(repeated_name)}."
+        )
     return people.set_axis(pd.Index(rows, name=people.index.name)).loc[list(names)]
 
 
@@ -267,11 +272,11 @@ def _check_equal_covariates(
     first_part = parts[0]
     for name, part in zip(names, parts, strict=True):
         if part.covariate_names != first_part.covariate_names:
-            first_covariates = shorten(first.covariate_names) or "none"
+            first_covariates = shorten(first_part.covariate_names) or "none"
             group_covariates = shorten(part.covariate_names) or "none"
             raise DataError(
-                f"Groups must have the same covariates; {names[0]!r} has {first_covariates}, but {name!r} has"
-                f" {group_covariates}."
+                f"Groups must have the same covariates; {names[0]!r} has {first_covariates}, but"
+                f" {name!r} has {group_covariates}."
             )
         if not part.covariate_names:
             continue

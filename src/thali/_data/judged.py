@@ -274,5 +274,7 @@ def merge_new_data(old_data: Any, new_data: Any) -> Any:
 
 def explain_unpaired_data(data: Any) -> str:
     """Explain that paired comparisons are required."""
-    requirement = "This requires PairedComparisons, or a square table of counts (row chosen over column)"
+    requirement = (
+        "This requires PairedComparisons, or a square table of counts (row chosen over column)"
+    )
     return f"{requirement}; got {type(data).__name__}."

@@ -35,12 +35,16 @@ class Observed:
         if not self.labels or len(set(self.labels)) < len(self.labels):
             raise DataError("`labels` must contain at least one option, without duplicates.")
         fields = {
-            class_name: _convert_field(class_name, getattr(data, class_name)) for class_name in data._fields if class_name != "labels"
+            field: _convert_field(field, getattr(data, field))
+            for field in data._fields
+            if field != "labels"
         }
         key = type(data).__name__, *fields
         if key not in _FIELD_CLASSES:
             class_name = "_".join(key)  # by which compiled code that was kept finds it again
-            _FIELD_CLASSES[key] = globals()[class_name] = namedtuple(class_name, list(fields), module=__name__)
+            _FIELD_CLASSES[key] = globals()[class_name] = namedtuple(
+                class_name, list(fields), module=__name__
+            )
         self.fields = _FIELD_CLASSES[key](**fields)
 
     are_choices = False
@@ -73,7 +77,8 @@ class Observed:
                 old_value[...] = new_value
             elif new_value != old_value:
                 raise DataError(
-                    f"`simulate` must not change the number {field} = {old_value}; got {new_value!r}."
+                    f"`simulate` must not change the number {field} = {old_value}; got"
+                    f" {new_value!r}."
                 )
 
 
@@ -93,6 +98,7 @@ def _convert_field(name: str, field_value: Any) -> Any:
         array = np.array(None)
     if array.ndim == 0 or array.dtype.kind not in "biuf":
         raise DataError(
-            f"Field {name!r} must be a number or an array of numbers; got {type(field_value).__name__}."
+            f"Field {name!r} must be a number or an array of numbers; got"
+            f" {type(field_value).__name__}."
         )
     return array

@@ -24,7 +24,7 @@ def build_people_table(
 ) -> "pd.DataFrame | None":
     """Collect the columns that describe people, one row per person.
 
-    These are columns that are constant within each person, not empty and not `used` otherwise.
+    These are columns that are constant within each person, not empty and not in `used_columns`.
     Return None if there are none.
     """
     import pandas as pd
@@ -51,19 +51,26 @@ def group_people(
     People with an empty cell, and people without answers, are in no group. `respondent` lists the
     people who gave answers.
     """
-    column_names_ = column_names(people) if people is not None else []
-    if people is None or column not in column_names_:
-        available = f"available: {shorten(column_names_)}" if column_names_ else "there are no other respondent columns"
+    known_columns = column_names(people) if people is not None else []
+    if people is None or column not in known_columns:
+        available = (
+            f"available: {shorten(known_columns)}"
+            if known_columns
+            else "there are no other respondent columns"
+        )
+        hint = suggest(column, known_columns)
+        hint = hint or " Give one value per respondent, or name another column."
         raise DataError(
             f"{column!r} is not a respondent column (a column that is constant within each"
             " respondent);"
-            f" {available}."
-            f"{suggest(column, column_names_) or ' Give one value per respondent, or name another column.'}"
+            f" {available}.{hint}"
         )
     group_names = people[column].map(as_label, na_action="ignore").to_numpy(object)
     names = dict.fromkeys(group_names[~people[column].isna()])
     active = np.unique(respondent)
-    members_by_group = {name: np.intersect1d(np.flatnonzero(group_names == name), active) for name in names}
+    members_by_group = {
+        name: np.intersect1d(np.flatnonzero(group_names == name), active) for name in names
+    }
     return {name: members for name, members in members_by_group.items() if len(members)}
 
 

@@ -72,7 +72,9 @@ class Questions:
     # (questions + 1,): the answers to question q are start[q] to start[q + 1] - 1
     start: np.ndarray
     counts: np.ndarray  # (answers,)
-    find_given: Callable[[], GivenAnswers | None] = _find_no_respondents  # None: the respondents are unknown
+    find_given: Callable[[], GivenAnswers | None] = (
+        _find_no_respondents  # None: the respondents are unknown
+    )
     find_rows: Callable[[], ReportRows] = _find_no_rows
     # (questions,) times each question was asked; None: the times it was answered
     asked: np.ndarray | None = None
@@ -157,11 +159,10 @@ class Questions:
         return self.summed(xlogy(self.counts, p)) + self.log_coefficients()
 
     def drawn(self, p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw counts for probabilities (answers,), keeping the number of answers to each question.
-        """
-        return draw_answers(rng, self.check_integer_totals()[:, None], p[None], self.start)[:, 0].astype(
-            float
-        )
+        """Draw counts (answers,) with the observed number of answers to each question."""
+        return draw_answers(rng, self.check_integer_totals()[:, None], p[None], self.start)[
+            :, 0
+        ].astype(float)
 
     def check_integer_totals(self) -> np.ndarray:
         """Return how often each question was answered, as integers for simulation.
@@ -199,4 +200,6 @@ def draw_answers(
 def slice_sets(start: np.ndarray, sets: slice, *arrays: np.ndarray) -> Any:
     """Slice arrays to some sets, and return the sets' starts, counted from 0, first."""
     selected_starts = start[sets.start : sets.stop + 1]
-    return selected_starts - selected_starts[0], *(array[selected_starts[0] : selected_starts[-1]] for array in arrays)
+    return selected_starts - selected_starts[0], *(
+        array[selected_starts[0] : selected_starts[-1]] for array in arrays
+    )

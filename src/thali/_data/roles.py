@@ -25,7 +25,7 @@ def simplify_name(name: str) -> str:
 
     Examples
     --------
-    >>> plain("Choice ID"), plain("model_a"), plain("Élève")
+    >>> simplify_name("Choice ID"), simplify_name("model_a"), simplify_name("Élève")
     ('choiceid', 'modela', 'eleve')
     """
     name = name.casefold()
@@ -113,7 +113,9 @@ class Role:
         endings = ("", *self.endings.split())
         return {
             language: tuple(
-                dict.fromkeys(simplify_name(name) + ending for name in text.split() for ending in endings)
+                dict.fromkeys(
+                    simplify_name(name) + ending for name in text.split() for ending in endings
+                )
             )
             for language, text in zip(LANGUAGES, texts, strict=True)
         }
@@ -133,19 +135,25 @@ class Role:
         """Return a copy with some fields changed."""
         return replace(self, **changes)
 
-    def among(self, name_by_plain: Mapping[str, str], taken: Collection[str | None] = ()) -> str | None:
+    def among(
+        self, name_by_plain: Mapping[str, str], taken: Collection[str | None] = ()
+    ) -> str | None:
         """Return the most probable column, or None if no column has such a name.
 
-        `own` maps simplified names to columns. A name that has different roles in two languages
+        `name_by_plain` maps simplified names to columns. A name with two roles in two languages
         counts only if other names identify the language.
         """
         return next(self.each(name_by_plain, taken), None)
 
-    def each(self, name_by_plain: Mapping[str, str], taken: Collection[str | None] = ()) -> Iterator[str]:
+    def each(
+        self, name_by_plain: Mapping[str, str], taken: Collection[str | None] = ()
+    ) -> Iterator[str]:
         """Iterate over all columns with such a name, the most probable first."""
         return self._called(self.synonyms, name_by_plain, taken)
 
-    def surely(self, name_by_plain: Mapping[str, str], taken: Collection[str | None] = ()) -> Iterator[str]:
+    def surely(
+        self, name_by_plain: Mapping[str, str], taken: Collection[str | None] = ()
+    ) -> Iterator[str]:
         """Iterate over the columns whose name is not vague."""
         return self._called(self.sure, name_by_plain, taken)
 
@@ -154,7 +162,11 @@ class Role:
     ) -> Iterator[str]:
         """Iterate over the columns named by these words."""
         for word in words:
-            if word in name_by_plain and name_by_plain[word] not in taken and self._is_meant(word, name_by_plain):
+            if (
+                word in name_by_plain
+                and name_by_plain[word] not in taken
+                and self._is_meant(word, name_by_plain)
+            ):
                 yield name_by_plain[word]
 
     def _is_meant(self, word: str, name_by_plain: Mapping[str, str]) -> bool:
@@ -279,8 +291,10 @@ SURVEY_WEIGHTS = (
     "surveyweight",
     "caseweight",
     "freq",
+    "frequency",
+    "count",
+    "counts",
 )
-SURVEY_WEIGHTS += ("frequency", "count", "counts")
 # Columns that programs write to number the rows: pandas, R, Rdatasets.
 ROW_NUMBERS = ("rownames", "rowname", "rownumber", "index", "x")
 
@@ -451,33 +465,39 @@ GOALS = Role(
 TARGET = Role("target", "the classes", LABEL, "target")  # always named, never recognised
 
 ROLES = (
-    *(
-        RESPONDENT,
-        RESPONDENT_OF_TASKS,
-        TASK,
-        TASK_OF_RESPONDENT,
-        VERSION,
-        ALTERNATIVE,
-        CHOSEN,
-        AVAILABLE,
-        COUNT,
-    ),
-    *(FIRST, SECOND, CHOSEN_OF_TWO, REJECTED, LOSSES, TIES, HOME, AWAY, RESULT),
-    *(
-        OPTION,
-        RANK,
-        BEST,
-        WORST,
-        SIMILARITY,
-        DISSIMILARITY,
-        OBJECTS,
-        ODD,
-        ANCHOR,
-        NEARER,
-        FARTHER,
-        TARGET,
-    ),
-    *(TRIAL, RESPONSE_TIME, GOALS),
+    RESPONDENT,
+    RESPONDENT_OF_TASKS,
+    TASK,
+    TASK_OF_RESPONDENT,
+    VERSION,
+    ALTERNATIVE,
+    CHOSEN,
+    AVAILABLE,
+    COUNT,
+    FIRST,
+    SECOND,
+    CHOSEN_OF_TWO,
+    REJECTED,
+    LOSSES,
+    TIES,
+    HOME,
+    AWAY,
+    RESULT,
+    OPTION,
+    RANK,
+    BEST,
+    WORST,
+    SIMILARITY,
+    DISSIMILARITY,
+    OBJECTS,
+    ODD,
+    ANCHOR,
+    NEARER,
+    FARTHER,
+    TARGET,
+    TRIAL,
+    RESPONSE_TIME,
+    GOALS,
 )
 
 # Names that come in pairs: two sides, or chosen and rejected options.
@@ -524,8 +544,6 @@ STEMS_OF_SIDES = (
     "object{0}",
     "player{0}",
     "team{0}",
-)
-STEMS_OF_SIDES += (
     "{0}option",
     "{0}item",
     "{0}team",
@@ -548,12 +566,34 @@ WINS_LOSSES = _split_name_pairs(
     "wins losses, win loss, win lose, won lost, siege niederlagen, victoires défaites, victorias"
     " derrotas"
 )
-SIMILAR_TWO = _split_name_pairs("chosen1 chosen2, pair1 pair2, similar1 similar2, pick1 pick2, same1 same2")
+SIMILAR_TWO = _split_name_pairs(
+    "chosen1 chosen2, pair1 pair2, similar1 similar2, pick1 pick2, same1 same2"
+)
 
 # Words in cells that mean a tie.
-TIE_WORDS = (*TIES.sure, "same", "bothgood", "bothbad", "tiebothbad", "equally", "nodifference")
-TIE_WORDS += ("cannotdecide", "egal", "keine", "keiner", "beide", "aucun", "aucune", "igual")
-TIE_WORDS += ("ninguno", "ninguna", "ambos", "=", "05", "0,5")
+TIE_WORDS = (
+    *TIES.sure,
+    "same",
+    "bothgood",
+    "bothbad",
+    "tiebothbad",
+    "equally",
+    "nodifference",
+    "cannotdecide",
+    "egal",
+    "keine",
+    "keiner",
+    "beide",
+    "aucun",
+    "aucune",
+    "igual",
+    "ninguno",
+    "ninguna",
+    "ambos",
+    "=",
+    "05",
+    "0,5",
+)
 # Words in cells that mean no answer, like an empty cell.
 UNKNOWN_WORDS = (
     "dontknow",
@@ -564,8 +604,6 @@ UNKNOWN_WORDS = (
     "idon’tknow",
     "dk",
     "unsure",
-)
-UNKNOWN_WORDS += (
     "notsure",
     "noanswer",
     "weissnicht",
@@ -573,8 +611,11 @@ UNKNOWN_WORDS += (
     "keineangabe",
     "ka",
     "keineantwort",
+    "nesaitpas",
+    "jenesaispas",
+    "nosabe",
+    "nolose",
 )
-UNKNOWN_WORDS += ("nesaitpas", "jenesaispas", "nosabe", "nolose")
 # Cells that programs treat as empty: in a column of numbers, and as an answer unless an option has
 # this name.
 MISSING_WORDS = ("NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "-", "–", "—", ".")
@@ -602,7 +643,11 @@ def _map_languages() -> dict[str, str]:
         for language, words in role.languages.items():
             for word in words:
                 languages_by_word.setdefault(word, set()).add(language)
-    return {word: languages.pop() for word, languages in languages_by_word.items() if len(languages) == 1}
+    return {
+        word: languages.pop()
+        for word, languages in languages_by_word.items()
+        if len(languages) == 1
+    }
 
 
 @cache
@@ -643,7 +688,8 @@ def refuse_ambiguous(frame: "pd.DataFrame", named_columns: Collection[object] = 
             ]
             arguments = [part for role in meanings for part in (" or ", Argument(role))]
             raise DataError(
-                f"Column {name_by_plain[word]!r} may contain {' or '.join(readings)}; name it with ",
+                f"Column {name_by_plain[word]!r} may contain {' or '.join(readings)}; name it with"
+                " ",
                 *arguments[1:],
                 ", or rename the column.",
             )
@@ -656,7 +702,7 @@ def list_role_names() -> "pd.DataFrame":
 
     Examples
     --------
-    >>> names_of_columns().loc["the respondent", "French"].split(", ")[:2]
+    >>> list_role_names().loc["the respondent", "French"].split(", ")[:2]
     ['sujet', 'répondant']
     """
     import pandas as pd

@@ -36,8 +36,14 @@ class Observations(Frozen):
 
     def __str__(self) -> str:
         classes = self.classes
-        class_counts = [f"{name} {count:,}" for name, count in list(classes.items())[:_MAX_SHOWN_CLASSES]]
-        remainder = f" and {len(classes) - _MAX_SHOWN_CLASSES:,} more" if len(classes) > _MAX_SHOWN_CLASSES else ""
+        class_counts = [
+            f"{name} {count:,}" for name, count in list(classes.items())[:_MAX_SHOWN_CLASSES]
+        ]
+        remainder = (
+            f" and {len(classes) - _MAX_SHOWN_CLASSES:,} more"
+            if len(classes) > _MAX_SHOWN_CLASSES
+            else ""
+        )
         return (
             f"{plural(len(self.labels), 'row')}, {plural(self.covariates.shape[1], 'covariate')}; "
             f"{len(classes):,} classes in {self.target!r}: {', '.join(class_counts)}{remainder}"
@@ -75,7 +81,9 @@ class TrainingData(NamedTuple):
         return first_numbers
 
 
-def merge_rows(matrix: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None) -> TrainingData:
+def merge_rows(
+    matrix: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None
+) -> TrainingData:
     """Merge equal rows of the same class, and add up their weights.
 
     Rows of weight 0 are dropped.
@@ -83,7 +91,7 @@ def merge_rows(matrix: np.ndarray, codes: np.ndarray, weight: np.ndarray | None 
     Examples
     --------
     >>> import numpy as np
-    >>> data = merged(np.array([[2.0], [1.0], [2.0]]), np.array([0, 0, 0]))
+    >>> data = merge_rows(np.array([[2.0], [1.0], [2.0]]), np.array([0, 0, 0]))
     >>> data.matrix[data.row].tolist(), sorted(data.counts.tolist())
     ([[2.0], [1.0], [2.0]], [1.0, 2.0])
     """

@@ -66,4 +66,6 @@ def mean_and_error(values: np.ndarray, groups: Iterable[Any] | None = None) -> t
     if n_groups < 2 or not math.isfinite(mean):
         return mean, math.nan
     group_deviations = np.bincount(group_index, values - mean)
-    return mean, float(math.sqrt(n_groups / (n_groups - 1) * (group_deviations**2).sum()) / len(values))
+    return mean, float(
+        math.sqrt(n_groups / (n_groups - 1) * (group_deviations**2).sum()) / len(values)
+    )

@@ -61,9 +61,12 @@ def refuse_ties(
         if is_tie_label(label):
             n_won, n_lost = counts[winner == k].sum(), counts[loser == k].sum()
             if bool(n_won) != bool(n_lost):
-                n_won, n_lost = (plural(short_number(float(times)), "time") for times in (n_won, n_lost))
+                n_won, n_lost = (
+                    plural(short_number(float(times)), "time") for times in (n_won, n_lost)
+                )
                 raise DataError(
-                    f"{explain_tie_label(label)} {label!r} was chosen {n_won} and rejected {n_lost}."
+                    f"{explain_tie_label(label)} {label!r} was chosen {n_won} and rejected"
+                    f" {n_lost}."
                 )
 
 
@@ -77,8 +80,12 @@ def refuse_totals(labels: Sequence[str], counts: np.ndarray) -> None:
         return
     off_diagonal = counts.copy()
     np.fill_diagonal(off_diagonal, 0.0)
-    rows = np.isclose(2.0 * off_diagonal, off_diagonal.sum(axis=0)[None, :], rtol=_ROUNDING, atol=0.0)
-    columns = np.isclose(2.0 * off_diagonal, off_diagonal.sum(axis=1)[:, None], rtol=_ROUNDING, atol=0.0)
+    rows = np.isclose(
+        2.0 * off_diagonal, off_diagonal.sum(axis=0)[None, :], rtol=_ROUNDING, atol=0.0
+    )
+    columns = np.isclose(
+        2.0 * off_diagonal, off_diagonal.sum(axis=1)[:, None], rtol=_ROUNDING, atol=0.0
+    )
     np.fill_diagonal(rows, True)
     np.fill_diagonal(columns, True)
     for k in np.flatnonzero(rows.all(axis=1) & columns.all(axis=0)).tolist():
@@ -129,16 +136,22 @@ def find_dropped_columns(frame: "pd.DataFrame", used: set[Any]) -> str | None:
     )
 
 
-def find_percentages(wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | float = 0.0) -> str | None:
+def find_percentages(
+    wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | float = 0.0
+) -> str | None:
     """Return a sentence if every pair sums to 100 (percentages) or 1 (proportions)."""
     total = wins + losses + tied
     has_both = ((wins > 0) & (losses > 0)).any()
     for constant_sum, noun in ((100.0, "percentages"), (1.0, "proportions")):
-        if has_both and len(total) >= _MIN_PAIRS and np.allclose(total, constant_sum, rtol=1e-6, atol=0.0):
+        if (
+            has_both
+            and len(total) >= _MIN_PAIRS
+            and np.allclose(total, constant_sum, rtol=1e-6, atol=0.0)
+        ):
             subject = "The two numbers" if np.ndim(tied) == 0 or not np.any(tied) else "The numbers"
             return (
-                f"{subject} of every pair sum to {constant_sum:g}; if these are {noun}, give the counts"
-                " instead, because the uncertainty depends on the number of comparisons."
+                f"{subject} of every pair sum to {constant_sum:g}; if these are {noun}, give the"
+                " counts instead, because the uncertainty depends on the number of comparisons."
             )
     return None
 
@@ -153,10 +166,14 @@ def find_similar_labels(labels: Sequence[str]) -> str | None:
     similar_groups = [group for group in groups.values() if len(group) > 1]
     if not similar_groups:
         return None
-    remainder = f", as do {len(similar_groups) - 1:,} more groups of labels" if len(similar_groups) > 1 else ""
+    remainder = (
+        f", as do {len(similar_groups) - 1:,} more groups of labels"
+        if len(similar_groups) > 1
+        else ""
+    )
     return (
-        f"The labels {shorten(similar_groups[0])} differ only in capitals or spaces{remainder}; they are treated"
-        " as different, so use one spelling for each option."
+        f"The labels {shorten(similar_groups[0])} differ only in capitals or spaces{remainder};"
+        " they are treated as different, so use one spelling for each option."
     )
 
 
@@ -166,8 +183,8 @@ def find_total_labels(labels: Sequence[str]) -> str | None:
     if not total_labels:
         return None
     return (
-        f"Treated as an option: {shorten(total_labels)}. If this is the sum or mean of other options,"
-        " remove its rows."
+        f"Treated as an option: {shorten(total_labels)}. If this is the sum or mean of other"
+        " options, remove its rows."
     )
 
 
@@ -204,8 +221,8 @@ def list_unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> li
     if unmeasured := data.never_judged:
         possessive = "its" if len(unmeasured) == 1 else "their"
         sentences.append(
-            f"{shorten(unmeasured)}: no similarity was measured, so {possessive} features depend only on the"
-            " prior."
+            f"{shorten(unmeasured)}: no similarity was measured, so {possessive} features depend"
+            " only on the prior."
         )
     if similar_labels := find_similar_labels(data.labels):
         sentences.append(similar_labels)

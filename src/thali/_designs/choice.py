@@ -505,7 +505,9 @@ def _check_holdout(number: int, product: Mapping[str, Any], attributes: Attribut
     for name, levels in zip(attributes.names, attributes.levels, strict=True):
         labels, label = list(map(as_label, levels)), as_label(product[name])
         level_numbers.append(labels.index(label) if label in labels else -1)
-        if label not in labels and (None in map(parse_number, labels) or parse_number(label) is None):
+        if label not in labels and (
+            None in map(parse_number, labels) or parse_number(label) is None
+        ):
             raise ArgumentError(
                 Argument("holdouts"),
                 f": a product in task {number} has {name!r} {label!r}, a level that no other task"

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from thali._arguments import whole
-from thali._data.connectivity import list_components, describe_groups
+from thali._data.connectivity import describe_groups, list_components
 from thali._inference.indexing import part_bounds
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._inference.warn import silence_warnings

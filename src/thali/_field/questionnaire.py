@@ -263,12 +263,16 @@ def _check_settings(survey: Survey, study: StudyDescription) -> None:
         )
     plain_attributes = {simplify_name(name): name for name in survey.attributes}
     if question_names := [
-        question.name for question in study.questions if simplify_name(question.name) in plain_attributes
+        question.name
+        for question in study.questions
+        if simplify_name(question.name) in plain_attributes
     ]:
         raise DataError(
             f"The question {question_names[0]!r} has the name of an attribute; rename it."
         )
-    if reserved_names := [name for name in survey.attributes if simplify_name(name) in _RESERVED_NAMES]:
+    if reserved_names := [
+        name for name in survey.attributes if simplify_name(name) in _RESERVED_NAMES
+    ]:
         raise DataError(
             f"The attribute {reserved_names[0]!r} has the name of a column of answers; rename it."
         )
@@ -435,7 +439,9 @@ def _check_question_names(columns: list[str], study: StudyDescription) -> list[s
     """Return the columns; raise if a question has the name of another column."""
     names = [simplify_name(name) for name in columns]
     if repeated_names := [
-        question.name for question in study.questions if names.count(simplify_name(question.name)) > 1
+        question.name
+        for question in study.questions
+        if names.count(simplify_name(question.name)) > 1
     ]:
         raise DataError(
             f"The question {repeated_names[0]!r} has the name of a column of answers; rename it."

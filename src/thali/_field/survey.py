@@ -403,7 +403,9 @@ def _build_choice_survey(frame: "pandas.DataFrame", question_kind: str | None) -
                 " value in all."
             )
         labels = task_rows["alternative"].map(as_label)
-        is_none = labels.map(simplify_name).isin(NO_CHOICE) & task_rows[attributes].isna().all(axis=1)
+        is_none = labels.map(simplify_name).isin(NO_CHOICE) & task_rows[attributes].isna().all(
+            axis=1
+        )
         product_rows = task_rows.loc[~is_none, attributes].itertuples(index=False)
         products = tuple(tuple(map(as_label, row)) for row in product_rows)
         if len(products) < 2:

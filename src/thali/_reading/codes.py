@@ -60,7 +60,9 @@ def replace_codes(
     for attribute, labels in codes.items():
         columns = [name for name in names if simplify_name(name) == simplify_name(attribute)]
         columns = columns or [
-            name for name in names if simplify_name(attribute) in map(simplify_name, list_attribute_names(name))
+            name
+            for name in names
+            if simplify_name(attribute) in map(simplify_name, list_attribute_names(name))
         ]
         if not columns:
             raise DataError(

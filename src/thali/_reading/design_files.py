@@ -23,8 +23,8 @@ from thali._data.roles import (
     TIE_WORDS,
     VERSION,
     WORST,
-    map_plain_names,
     column_names,
+    map_plain_names,
     simplify_name,
 )
 from thali._labels import as_label, plural, shorten
@@ -475,7 +475,8 @@ def _find_choice(
         return rows_of_task, labels.index(picked)
     if simplify_name(picked) in NO_CHOICE or picked in ("0", str(len(rows_of_task) + 1)):
         return rows_of_task, next(
-            (k for k, label in enumerate(labels) if simplify_name(label) in NO_CHOICE), len(rows_of_task)
+            (k for k, label in enumerate(labels) if simplify_name(label) in NO_CHOICE),
+            len(rows_of_task),
         )
     if picked.isdigit() and 1 <= int(picked) <= len(rows_of_task):
         return rows_of_task, int(picked) - 1

@@ -78,7 +78,7 @@ def read(
     if isinstance(path_or_frame, str | Path | Source):
         table = load(path_or_frame)
     else:
-        table = convert_frame(path_or_frame)
+        table = read_frame(path_or_frame)
     dropped = [without] if isinstance(without, str) else without
     try:
         reading = recognise(table, *kinds, where=RowFilter.parse(where), without=dropped, **columns)
@@ -97,7 +97,7 @@ def read(
     return data
 
 
-def convert_frame(frame: Any) -> RawTable:
+def read_frame(frame: Any) -> RawTable:
     """Convert a data frame to a raw table; labels of a square become the first column."""
     frame = convert_frame(frame)
     if {*map(str, frame.index)} == {*column_names(frame)}:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from thali._data.columns import get_column, collect_notes, is_row_number
+from thali._data.columns import collect_notes, get_column, is_row_number
 from thali._data.described_columns import ColumnsRead, list_respondent_candidates
 from thali._data.roles import Role, column_names
 from thali._labels import shorten

@@ -112,7 +112,7 @@ def find_square(frame: pd.DataFrame, named: bool) -> Square | None:
     return None
 
 
-def describe_label_mismatch(frame: pd.DataFrame) -> str:
+def describe_non_square(frame: pd.DataFrame) -> str:
     """Describe why labels prevent a table from being square; "" if they do not."""
     is_numeric = [pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes]
     if is_numeric[0] or not all(is_numeric[1:]) or len(frame) + 1 != len(is_numeric):

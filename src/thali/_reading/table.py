@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from thali._data.choices.rankings import TIED
-from thali._data.columns import get_column, note_thousands, is_row_number, refuse_nested
+from thali._data.columns import get_column, is_row_number, note_thousands, refuse_nested
 from thali._data.described_columns import find_side_columns
 from thali._data.pairs.trials import STEMS
 from thali._data.roles import (
@@ -25,8 +25,8 @@ from thali._data.roles import (
     RESPONDENT,
     ROW_NUMBERS,
     WORST,
-    map_plain_names,
     column_names,
+    map_plain_names,
     simplify_name,
 )
 from thali._labels import as_label, plural, positions, shorten

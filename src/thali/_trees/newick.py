@@ -34,8 +34,8 @@ def parse_newick(text: str) -> TreeNodes:
                 break
             if not reader.take(")"):
                 raise reader.build_syntax_error(len(open_children))
-            node_children = open_children.pop()
-            node = nodes.add(*reader.read_inner(bool(open_children)), node_children)
+            children = open_children.pop()
+            node = nodes.add(*reader.read_inner(bool(open_children)), children)
         else:
             break
     problem = "the tree ends before this"
@@ -48,16 +48,16 @@ def parse_newick(text: str) -> TreeNodes:
 
 def format_newick(nodes: TreeNodes) -> str:
     """Format a tree as Newick text, with lengths in full precision."""
-    node_children = find_children(nodes.parents)
-    order = sort_postorder(node_children)
+    children = find_children(nodes.parents)
+    order = sort_postorder(children)
     first_leaf = list(range(len(order)))  # the leaf that is written first of those below
     for node in order:
-        if node_children[node]:
-            first_leaf[node] = first_leaf[node_children[node][0]]
-    n_opened = Counter(first_leaf[node] for node in order if node_children[node])
+        if children[node]:
+            first_leaf[node] = first_leaf[children[node][0]]
+    n_opened = Counter(first_leaf[node] for node in order if children[node])
     pieces = []
     for node in order:
-        if node_children[node]:
+        if children[node]:
             pieces.append(")")
         else:
             pieces.append("," * bool(pieces) + "(" * n_opened[node])
@@ -98,7 +98,9 @@ class _NewickReader:
         begin, name = self.position, self._read_name()
         if not name.strip():
             self.position = begin
-            raise self.build_error("a leaf has no name" if self.text.strip() else "there is no tree")
+            raise self.build_error(
+                "a leaf has no name" if self.text.strip() else "there is no tree"
+            )
         if not below_root:
             return name, self._skip_root_length()
         return name, self._read_length(f"leaf {name!r}")

@@ -51,23 +51,23 @@ def find_children(parents: Sequence[int]) -> list[list[int]]:
         parent = parents[node]
         if parent >= 0:
             first_leaf[parent] = min(first_leaf[parent], first_leaf[node])
-    node_children: list[list[int]] = [[] for _ in parents]
+    children: list[list[int]] = [[] for _ in parents]
     for node in sorted(range(root), key=first_leaf.__getitem__):
         if parents[node] >= 0:
-            node_children[parents[node]].append(node)
-    return node_children
+            children[parents[node]].append(node)
+    return children
 
 
-def sort_postorder(node_children: list[list[int]]) -> list[int]:
+def sort_postorder(children: list[list[int]]) -> list[int]:
     """Sort the nodes so that each follows its children.
 
     This is the order of closing parentheses in Newick text.
     """
-    order, pending = [], [len(node_children) - 1]
+    order, pending = [], [len(children) - 1]
     while pending:
         node = pending.pop()
         order.append(node)
-        pending.extend(node_children[node])
+        pending.extend(children[node])
     return order[::-1]
 
 
@@ -79,7 +79,9 @@ def compute_depths(parents: Sequence[int], lengths: Sequence[float]) -> list[flo
     return node_depths
 
 
-def normalize_tree(nodes: TreeNodes, rescale: str | None = None) -> tuple[tuple[str, ...], TreeNodes]:
+def normalize_tree(
+    nodes: TreeNodes, rescale: str | None = None
+) -> tuple[tuple[str, ...], TreeNodes]:
     """Normalise a tree, and return its leaf labels and nodes.
 
     Inner nodes with one child are removed; a root with one child stays, because a feature can arise
@@ -87,22 +89,26 @@ def normalize_tree(nodes: TreeNodes, rescale: str | None = None) -> tuple[tuple[
     Lengths are divided by the common depth of the leaves.
     """
     nodes = sort_leaves_first(merge_single_children(nodes))
-    n_leaves = sum(not node_children for node_children in find_children(nodes.parents))
+    n_leaves = sum(not children for children in find_children(nodes.parents))
     labels = check_leaf_names(nodes.names[:n_leaves])
     names = [*labels, *nodes.names[n_leaves:]]
     return labels, TreeNodes(names, rescale_lengths(nodes, labels, rescale), nodes.parents)
 
 
-def check_leaf_names(names: Iterable[Any], subject: str = "The leaves of a tree") -> tuple[str, ...]:
+def check_leaf_names(
+    names: Iterable[Any], subject: str = "The leaves of a tree"
+) -> tuple[str, ...]:
     """Check that names are at least two, distinct and not empty.
 
-    Return them as labels; `what` names them in errors.
+    Return them as labels; `subject` names them in errors.
     """
     if not isinstance(names, Iterable):
         raise DataError(f"{subject} must be a sequence of names; got {names!r}.")
     labels = checked_labels(names, subject)
     if len(labels) < 2:
-        raise DataError(f"{subject} must include at least two names; got {shorten(labels) or 'none'}.")
+        raise DataError(
+            f"{subject} must include at least two names; got {shorten(labels) or 'none'}."
+        )
     return labels
 
 
@@ -114,7 +120,7 @@ def merge_single_children(nodes: TreeNodes) -> TreeNodes:
     """
     root = len(nodes.parents) - 1
     names, lengths, parents = list(nodes.names), list(nodes.lengths), list(nodes.parents)
-    is_single = [len(node_children) == 1 for node_children in find_children(parents)]
+    is_single = [len(children) == 1 for children in find_children(parents)]
     is_single[root] = False
     for node in reversed(range(root)):
         parent = parents[node]
@@ -133,10 +139,10 @@ def sort_leaves_first(nodes: TreeNodes) -> TreeNodes:
 
     Nodes that are not below the root are dropped.
     """
-    node_children = find_children(nodes.parents)
-    order = sort_postorder(node_children)
-    order = sorted(node for node in order if not node_children[node]) + [
-        node for node in order if node_children[node]
+    children = find_children(nodes.parents)
+    order = sort_postorder(children)
+    order = sorted(node for node in order if not children[node]) + [
+        node for node in order if children[node]
     ]
     new_indices = positions(order)
     return TreeNodes(
@@ -160,11 +166,12 @@ def rescale_lengths(nodes: TreeNodes, labels: tuple[str, ...], rescale: str | No
             f" {deepest:g} for {labels[leaf_depths.index(deepest)]!r}."
         )
     if deepest - shallowest > DEPTH_TOLERANCE * deepest and rescale is None:
-        shallowest_label, deepest_label = labels[leaf_depths.index(shallowest)], labels[leaf_depths.index(deepest)]
+        shallow_leaf = labels[leaf_depths.index(shallowest)]
+        deep_leaf = labels[leaf_depths.index(deepest)]
         raise DataError(
-            f"All leaves must have the same distance from the root, but {shallowest_label!r} has"
-            f" {shallowest:.8g} and {deepest_label!r} has {deepest:.8g}; use `rescale='extend'` to lengthen"
-            " the shorter paths."
+            f"All leaves must have the same distance from the root, but {shallow_leaf!r} has"
+            f" {shallowest:.8g} and {deep_leaf!r} has {deepest:.8g}; use `rescale='extend'` to"
+            " lengthen the shorter paths."
         )
     lengths = np.array(nodes.lengths)
     if abs(deepest - 1.0) > ROUNDING_TOLERANCE:

@@ -45,8 +45,8 @@ def _check_groups(groups: Any) -> list[tuple[str, list[str]]]:
             "`groups` must map each group to a list of its members, such as {'hot': ['tea',"
             f" 'coffee']}}; got {type(groups).__name__}."
         )
-    checked_groups: list[tuple[str, list[str]]] = []
-    group_index_by_member: dict[str, int] = {}
+    parsed_groups: list[tuple[str, list[str]]] = []
+    group_indices: dict[str, int] = {}
     for group_index, (key, group_members) in enumerate(groups.items()):
         group = as_label(key)
         if not is_list(group_members):
@@ -63,19 +63,20 @@ def _check_groups(groups: Any) -> list[tuple[str, list[str]]]:
                     f"Member {member_index + 1} of group {group!r} has no name; name or remove this"
                     " member."
                 )
-            if group_index_by_member.get(member) == group_index:
+            if group_indices.get(member) == group_index:
                 raise DataError(
                     f"{member!r} is listed twice in group {group!r}; list every option once."
                 )
-            if member in group_index_by_member:
+            if member in group_indices:
+                other_group = parsed_groups[group_indices[member]][0]
                 raise DataError(
-                    f"{member!r} is in two groups, {checked_groups[group_index_by_member[member]][0]!r} and {group!r};"
-                    " remove it from one of them."
+                    f"{member!r} is in two groups, {other_group!r} and {group!r}; remove it from"
+                    " one of them."
                 )
-            group_index_by_member[member] = group_index
-        checked_groups.append((group, members))
-    check_leaf_names(group_index_by_member)
-    return checked_groups
+            group_indices[member] = group_index
+        parsed_groups.append((group, members))
+    check_leaf_names(group_indices)
+    return parsed_groups
 
 
 def read_newick(text: Any) -> TreeNodes:
@@ -110,7 +111,9 @@ def build_linkage_nodes(linkage: Any, labels: Any) -> TreeNodes:
     nodes, heights = TreeNodes([], [], []), [0.0] * len(names)
     for name in names:
         nodes.add(name, 0.0)
-    for row, (first_cluster, second_cluster, height) in enumerate(_check_linkage(linkage, len(names))):
+    for row, (first_cluster, second_cluster, height) in enumerate(
+        _check_linkage(linkage, len(names))
+    ):
         children: list[int] = []
         for cluster in (first_cluster, second_cluster):
             child = int(cluster)
@@ -125,13 +128,14 @@ def build_linkage_nodes(linkage: Any, labels: Any) -> TreeNodes:
                     " was joined before; check the linkage."
                 )
             children.append(child)
-        highest_child = max(heights[child] for child in children)
-        if height < highest_child * (1.0 - ROUNDING_TOLERANCE):
+        child_height = max(heights[child] for child in children)
+        if height < child_height * (1.0 - ROUNDING_TOLERANCE):
             raise DataError(
-                f"Row {row} of the linkage has height {height:g}, below the height {highest_child:g} of a"
-                " cluster inside it; use a method without inversions, such as 'average'."
+                f"Row {row} of the linkage has height {height:g}, below the height"
+                f" {child_height:g} of a cluster inside it; use a method without inversions, such"
+                " as 'average'."
             )
-        heights.append(max(height, highest_child))
+        heights.append(max(height, child_height))
         for child in children:
             nodes.lengths[child] = heights[-1] - heights[child]
         nodes.add("", 0.0, children)
@@ -139,7 +143,7 @@ def build_linkage_nodes(linkage: Any, labels: Any) -> TreeNodes:
 
 
 def _check_linkage(linkage: Any, n_labels: int) -> list[tuple[float, float, float]]:
-    """Return (left, right, height) for each row of a linkage."""
+    """Return (first_cluster, second_cluster, height) for each row of a linkage."""
     try:
         rows = np.asarray(linkage, dtype=float)
     except (TypeError, ValueError):
@@ -157,7 +161,10 @@ def _check_linkage(linkage: Any, n_labels: int) -> list[tuple[float, float, floa
         row = int(is_wrong.argmax())
         first_cluster, second_cluster, height = rows[row]
         raise DataError(
-            f"Row {row} of the linkage joins {first_cluster:g} and {second_cluster:g} at height {height:g}; clusters"
-            " and heights must be finite numbers >= 0."
+            f"Row {row} of the linkage joins {first_cluster:g} and {second_cluster:g} at height"
+            f" {height:g}; clusters and heights must be finite numbers >= 0."
         )
-    return [(first_cluster, second_cluster, height) for first_cluster, second_cluster, height in rows.tolist()]
+    return [
+        (first_cluster, second_cluster, height)
+        for first_cluster, second_cluster, height in rows.tolist()
+    ]

@@ -12,8 +12,16 @@ from thali._late import carried_out_by
 from thali.errors import ArgumentError, DataError
 
 from . import newick
-from .nodes import TreeNodes, find_children, normalize_tree, compute_depths, check_leaf_names, sort_leaves_first, sort_postorder
-from .sources import read_tree_text, build_group_nodes, build_linkage_nodes, read_newick
+from .nodes import (
+    TreeNodes,
+    check_leaf_names,
+    compute_depths,
+    find_children,
+    normalize_tree,
+    sort_leaves_first,
+    sort_postorder,
+)
+from .sources import build_group_nodes, build_linkage_nodes, read_newick, read_tree_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,23 +38,27 @@ def draw_tree_text(tree: TreeNodes) -> str:
 
     The root is on the left, edges are to scale, and names of inner nodes are shown where they fit.
     """
-    node_children = find_children(tree.parents)
-    order = sort_postorder(node_children)
-    node_column = np.rint(np.array(compute_depths(tree.parents, tree.lengths)) * DRAWING_WIDTH).astype(int)
-    leaves = [node for node in order if not node_children[node]]
+    children = find_children(tree.parents)
+    order = sort_postorder(children)
+    node_column = np.rint(
+        np.array(compute_depths(tree.parents, tree.lengths)) * DRAWING_WIDTH
+    ).astype(int)
+    leaves = [node for node in order if not children[node]]
     node_row = positions(leaves)
     for node in order:
-        if node_children[node]:
-            node_row[node] = node_row[node_children[node][0]]
+        if children[node]:
+            node_row[node] = node_row[children[node][0]]
 
     lines = np.full((len(leaves), DRAWING_WIDTH + 1), " ")
     continues_down = np.zeros(lines.shape, dtype=bool)
     branches = np.zeros(lines.shape, dtype=bool)
     for node, parent in enumerate(tree.parents[:-1]):
-        edge = lines[node_row[node], node_column[parent] + 1 : node_column[node] + (not node_children[node])]
+        edge = lines[
+            node_row[node], node_column[parent] + 1 : node_column[node] + (not children[node])
+        ]
         edge[:] = "-"
         name = f" {' '.join(tree.names[node].split())} "
-        if node_children[node] and len(name) > 2 and len(edge) >= len(name) + 2:
+        if children[node] and len(name) > 2 and len(edge) >= len(name) + 2:
             edge[1 : len(name) + 1] = list(name)
         continues_down[node_row[parent] : node_row[node], node_column[parent]] = True
         branches[node_row[node], node_column[parent]] = True
@@ -331,12 +343,16 @@ class Tree(Described):
                 f"The leaves of the tree must have the names of the options; {mismatch}."
             )
         leaf_indices = positions(self.labels)
-        order = [leaf_indices[label] for label in options] + list(range(self.n_leaves, len(self.parents)))
+        order = [leaf_indices[label] for label in options] + list(
+            range(self.n_leaves, len(self.parents))
+        )
         names = [self.names[node] for node in order]
         # parents are inner nodes, which have not moved yet
         return build_frozen_tree(
             options,
-            sort_leaves_first(TreeNodes(names, self.lengths[order].tolist(), self.parents[order].tolist())),
+            sort_leaves_first(
+                TreeNodes(names, self.lengths[order].tolist(), self.parents[order].tolist())
+            ),
         )
 
     def to_newick(self) -> str:

@@ -48,7 +48,6 @@ from .predictions import WorthDraws, worths_table
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.parts import HeldOutPair
     from thali._model.settings import AnswerSettings
     from thali._posterior.convergence import Advice
 
@@ -770,7 +769,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
 
         return differences_table(self, ci)
 
-    def _predict_left_out(self, part: "LeftPair") -> np.ndarray:
+    def _predict_left_out(self, part: "HeldOutPair") -> np.ndarray:
         """Return the probability of each outcome of a pair, shape (chains, draws, cells, 3 or
         2)."""
         return self._means.left_out(part)

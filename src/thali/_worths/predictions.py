@@ -39,7 +39,6 @@ from thali.errors import ArgumentError
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.parts import HeldOutPair
 
 FARTHEST = 700.0  # a log odds beyond it counts as much
 # with more, choice probabilities, or worths, are no rows of the summary
@@ -182,7 +181,7 @@ class WorthDraws(NamedTuple):
         p = self.of_outcomes(self.of_pairs(first, second, x))
         return table_of_outcomes(self.labels, first, second, p.mean(axis=0))
 
-    def left_out(self, part: "LeftPair") -> np.ndarray:
+    def left_out(self, part: "HeldOutPair") -> np.ndarray:
         """Return the probability of each outcome of the comparisons of a pair (chain, draw, cells,
         outcomes)."""
         count, n_outcomes = part.counts.shape

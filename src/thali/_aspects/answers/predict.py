@@ -99,7 +99,9 @@ def out_of_sets(
     start, members = part_bounds([len(each) for each in places]), np.concatenate(places)
     if not answers:
         return partial(set_probability_draws, columns, start, members, lapse), start
-    return partial(answer_probability_draws, columns, start, members, lapse), find_first_answers(start)
+    return partial(answer_probability_draws, columns, start, members, lapse), find_first_answers(
+        start
+    )
 
 
 def errors_of_predictions(

@@ -22,8 +22,6 @@ from ..spec import ELIMINATION
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.parts import HeldOutPair
-
     from .estimates import Estimates
 
 NAME = "maximum-likelihood"
@@ -166,7 +164,7 @@ class MaximumLikelihood(Engine):
             labels, first, second, compute_outcomes(p, 1.0 - p, found.tie or 0.0)
         )
 
-    def predict_left_out(self, model: Any, part: "LeftPair") -> np.ndarray:
+    def predict_left_out(self, model: Any, part: "HeldOutPair") -> np.ndarray:
         """The probability of each outcome of every comparison of a pair, at the estimates (cells,
         outcomes)."""
         pairs, given = [part.pair] * len(part.counts), part.known(self.covariates(model)) or None

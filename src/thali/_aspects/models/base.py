@@ -24,7 +24,6 @@ from .engines import BY_CHAINS
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.parts import HeldOutPair
     from thali._data.similarities import Similarities
     from thali._posterior.convergence import Advice
     from thali._posterior.dependence import Dependence
@@ -389,7 +388,7 @@ class LatentFeatures(HasGroups, RunByChains):
 
         return similarity_table(self._view)
 
-    def _predict_left_out(self, part: "LeftPair | Similarities") -> Any:
+    def _predict_left_out(self, part: "HeldOutPair | Similarities") -> Any:
         """Return what every draw predicts for data that the model was fitted without."""
         return self._engine.predict_left_out(self, part)
 

@@ -404,7 +404,10 @@ class ProductClasses(ProductClassReports, RunByChains):
         thin, sweep = THIN if run.thin is None else run.thin, seconds_of_sweep(source)
         bound = bounded(run, thin, sweep, FIRST_DRAWS, LONGEST, max(1.0 - looks, 0.5))
         run = bound.run._replace(thin=bound.thin)
-        problem, design = problem_of(source, self._checked(source), self.alpha), build_design(source)
+        problem, design = (
+            problem_of(source, self._checked(source), self.alpha),
+            build_design(source),
+        )
         known: dict[bytes, Any] = {}  # what was found of the draws at earlier looks
 
         def tree(chains: Any) -> "xarray.DataTree":

@@ -10,7 +10,14 @@ from thali._labels import as_label, checked_labels, positions, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..answers import read_any_respondents
-from ..columns import select_answered_rows, encode_column, get_column, describe_columns, read_counts, sort_texts
+from ..columns import (
+    describe_columns,
+    encode_column,
+    get_column,
+    read_counts,
+    select_answered_rows,
+    sort_texts,
+)
 from ..roles import (
     ALTERNATIVE,
     BEST,
@@ -19,8 +26,8 @@ from ..roles import (
     RESPONDENT,
     TASK,
     WORST,
-    map_plain_names,
     column_names,
+    map_plain_names,
     simplify_name,
 )
 from .long import RawOccasions
@@ -29,7 +36,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
-_SERIES_MARKS = ("abcdefghijklmnopqrstuvwxyz", [str(k) for k in range(1, 40)], [str(k) for k in range(40)])
+_SERIES_MARKS = (
+    "abcdefghijklmnopqrstuvwxyz",
+    [str(k) for k in range(1, 40)],
+    [str(k) for k in range(40)],
+)
 
 
 class BestWorstColumns(NamedTuple):
@@ -50,12 +61,15 @@ class BestWorstColumns(NamedTuple):
         choice_columns = f"choice in {self.best!r}"
         if self.worst is not None:
             choice_columns = f"choices in {self.best!r} and {self.worst!r}"
-        description = f"one set per row, options in {self.options[0]!r} to {self.options[-1]!r}, {choice_columns}"
+        first, last = self.options[0], self.options[-1]
+        description = f"one set per row, options in {first!r} to {last!r}, {choice_columns}"
         return description + describe_columns(None, self.respondent)
 
 
 def find_best_worst_columns(
-    frame: "pd.DataFrame", named_columns: Mapping[str, str | None], options: Sequence[str] | None = None
+    frame: "pd.DataFrame",
+    named_columns: Mapping[str, str | None],
+    options: Sequence[str] | None = None,
 ) -> BestWorstColumns:
     """Find the columns by their names, unless given: best, worst, respondent, count."""
     names = column_names(frame)
@@ -63,7 +77,9 @@ def find_best_worst_columns(
         if name is not None:
             get_column(frame, name)
     name_by_plain = map_plain_names(names)
-    column_by_role = {role: named_columns.get(role) for role in ("best", "worst", "respondent", "count")}
+    column_by_role = {
+        role: named_columns.get(role) for role in ("best", "worst", "respondent", "count")
+    }
     for role, column_role in (
         ("best", BEST),
         ("worst", WORST),
@@ -90,17 +106,24 @@ def find_best_worst_columns(
             " `options`."
         )
     fitting = [group for group in groups if _is_best_offered(frame, group, best)]
-    return BestWorstColumns(best, worst, (fitting or groups)[0], column_by_role["respondent"], column_by_role["count"])
+    return BestWorstColumns(
+        best, worst, (fitting or groups)[0], column_by_role["respondent"], column_by_role["count"]
+    )
 
 
-def find_best_columns(frame: "pd.DataFrame", named_columns: Mapping[str, str | None]) -> BestWorstColumns | None:
+def find_best_columns(
+    frame: "pd.DataFrame", named_columns: Mapping[str, str | None]
+) -> BestWorstColumns | None:
     """Find the columns of sets of three or more and of the best option.
 
     Return None if another column may contain the worst option.
     """
     names = column_names(frame)
     name_by_plain = map_plain_names(names)
-    best, respondent = BEST.among(name_by_plain), named_columns.get("respondent") or RESPONDENT.among(name_by_plain)
+    best, respondent = (
+        BEST.among(name_by_plain),
+        named_columns.get("respondent") or RESPONDENT.among(name_by_plain),
+    )
     count = named_columns.get("count") or COUNT.among(name_by_plain, (best, respondent))
     if best is None or WORST.among(name_by_plain) is not None:
         return None
@@ -122,9 +145,14 @@ def find_best_columns(frame: "pd.DataFrame", named_columns: Mapping[str, str | N
             continue  # ratings or ranks, where the best names a column
         if are_rank_rows(rows):
             continue
-        best_labels = [row[_find_chosen_index(text, row, options, "")] for text, row in zip(texts, rows, strict=True)]
+        best_labels = [
+            row[_find_chosen_index(text, row, options, "")]
+            for text, row in zip(texts, rows, strict=True)
+        ]
         other_cells = [
-            [as_label(value) for value in answered[name]] for name in other_columns if name not in options
+            [as_label(value) for value in answered[name]]
+            for name in other_columns
+            if name not in options
         ]
         if not any(_may_be_worst(cells, rows, best_labels) for cells in other_cells):
             return BestWorstColumns(best, None, options, respondent, count)
@@ -190,7 +218,11 @@ def _find_position(text: str, offered: list[str], columns: tuple[str, ...]) -> i
     for k, name in enumerate(columns):
         final_digits = re.search(r"(?<!\d)\d{1,9}$", name)
         number = str(k + 1) if final_digits is None else str(int(final_digits[0]))
-        if offered[k] and simplify_name(text) in (simplify_name(name), _SERIES_MARKS[0][k], number) and simplify_name(text):
+        if (
+            offered[k]
+            and simplify_name(text) in (simplify_name(name), _SERIES_MARKS[0][k], number)
+            and simplify_name(text)
+        ):
             return k
     return None
 
@@ -206,7 +238,11 @@ def _are_all_positions(
 
 
 def _find_chosen_index(
-    text: str, offered: list[str], columns: tuple[str, ...], cell_position: str, by_position: bool = False
+    text: str,
+    offered: list[str],
+    columns: tuple[str, ...],
+    cell_position: str,
+    by_position: bool = False,
 ) -> int:
     """Return the index of the option that a cell names by label or column."""
     if text in offered and not by_position:
@@ -215,7 +251,10 @@ def _find_chosen_index(
     if position is not None:
         return position
     quoted_cell = repr(text) if text else "an empty cell"
-    raise DataError(f"Found {quoted_cell} {cell_position}; expected one of {shorten(list(filter(None, offered)))}.")
+    raise DataError(
+        f"Found {quoted_cell} {cell_position}; expected one of"
+        f" {shorten(list(filter(None, offered)))}."
+    )
 
 
 def read_best_worst_occasions(
@@ -236,7 +275,9 @@ def read_best_worst_occasions(
     label_indices = positions(names)
     occasion, alternative, is_best, is_worst = [], [], [], []
     rows = [[cells[row] for cells in offered] for row in range(len(frame))]
-    by_position = _are_all_positions([best] if worst is None else [best, worst], rows, columns.options)
+    by_position = _are_all_positions(
+        [best] if worst is None else [best, worst], rows, columns.options
+    )
     for row, row_options in enumerate(rows):
         number = frame.index[row]
         best_index = _find_chosen_index(
@@ -249,16 +290,19 @@ def read_best_worst_occasions(
         worst_index = -1
         if worst is not None:
             cell_position = f"in row {number}, column {columns.worst!r}"
-            worst_index = _find_chosen_index(worst[row], row_options, columns.options, cell_position, by_position)
+            worst_index = _find_chosen_index(
+                worst[row], row_options, columns.options, cell_position, by_position
+            )
         if best_index == worst_index:
             raise DataError(
-                f"{row_options[best_index]!r} is both the best and the worst in row {number}; correct one of"
-                " them."
+                f"{row_options[best_index]!r} is both the best and the worst in row {number};"
+                " correct one of them."
             )
         for k in filter(row_options.__getitem__, range(len(row_options))):
             if row_options[k] not in label_indices:
                 raise DataError(
-                    f"{row_options[k]!r} in row {number} is not in `labels`.{suggest(row_options[k], names)}"
+                    f"{row_options[k]!r} in row {number} is not in"
+                    f" `labels`.{suggest(row_options[k], names)}"
                 )
             occasion.append(row)
             alternative.append(label_indices[row_options[k]])
@@ -308,10 +352,15 @@ class LongBestWorst(NamedTuple):
         return description + describe_columns(None, self.respondent)
 
 
-def find_long_columns(frame: "pd.DataFrame", named_columns: Mapping[str, str | None]) -> LongBestWorst | None:
+def find_long_columns(
+    frame: "pd.DataFrame", named_columns: Mapping[str, str | None]
+) -> LongBestWorst | None:
     """Find the columns of a long table, unless given; None for another layout."""
     name_by_plain = map_plain_names(column_names(frame))
-    best, worst = named_columns.get("best") or BEST.among(name_by_plain), named_columns.get("worst") or WORST.among(name_by_plain)
+    best, worst = (
+        named_columns.get("best") or BEST.among(name_by_plain),
+        named_columns.get("worst") or WORST.among(name_by_plain),
+    )
     task = TASK.among(name_by_plain)
     option = ALTERNATIVE.among(name_by_plain, (best, worst, task))
     if best is None or worst is None or task is None or option is None:
@@ -319,8 +368,12 @@ def find_long_columns(frame: "pd.DataFrame", named_columns: Mapping[str, str | N
     cells = {as_label(value).lower() for name in (best, worst) for value in get_column(frame, name)}
     if not cells <= set(_CHOSEN) | set(_BLANKS):
         return None
-    respondent = named_columns.get("respondent") or RESPONDENT.among(name_by_plain, (best, worst, task, option))
-    count = named_columns.get("count") or COUNT.among(name_by_plain, (best, worst, task, option, respondent))
+    respondent = named_columns.get("respondent") or RESPONDENT.among(
+        name_by_plain, (best, worst, task, option)
+    )
+    count = named_columns.get("count") or COUNT.among(
+        name_by_plain, (best, worst, task, option, respondent)
+    )
     return LongBestWorst(best, worst, option, task, respondent, count)
 
 
@@ -360,21 +413,24 @@ def widen_table(
         first_row = frame.index[set_rows[0]]
         if len(set(labels[set_rows])) < len(set_rows):
             raise DataError(
-                f"An option is listed twice in the set that starts in row {first_row}; list each once."
+                f"An option is listed twice in the set that starts in row {first_row}; list each"
+                " once."
             )
         for role, name in (("best", columns.best), ("worst", columns.worst)):
             marked = set_rows[is_marked[name][set_rows]]
             if len(marked) != 1:
                 raise DataError(
                     f"{len(marked) or 'No'} option{'s are' if len(marked) > 1 else ' is'} marked"
-                    f" in column {name!r} of the set that starts in row {first_row}; mark one as the"
-                    f" {role}."
+                    f" in column {name!r} of the set that starts in row {first_row}; mark one as"
+                    f" the {role}."
                 )
             row[role] = labels[marked[0]]
         row |= {role: frame[name].iloc[set_rows[0]] for role, name in role_columns.items()}
         rows.append(row | {name: frame[name].iloc[set_rows[0]] for name in constant_columns})
         numbers.append(first_row)
-    wide = pd.DataFrame(rows, index=numbers, columns=[*options, "best", "worst", *role_columns, *constant_columns])
+    wide = pd.DataFrame(
+        rows, index=numbers, columns=[*options, "best", "worst", *role_columns, *constant_columns]
+    )
     return wide, BestWorstColumns(
         "best", "worst", options, *(role if role in role_columns else None for role in ROLES)
     )

@@ -13,9 +13,15 @@ from thali._inference.warn import warn
 from thali._labels import listed, plural, short_number, shorten
 from thali.errors import Argument, DataError, DataWarning, InPython
 
-from ..answers import Answers, RowRespondents, number_given_answers, find_first_answers, list_possible_answers
+from ..answers import (
+    Answers,
+    RowRespondents,
+    find_first_answers,
+    list_possible_answers,
+    number_given_answers,
+)
 from ..checks import convert_whole_counts
-from ..connectivity import list_components, describe_disconnected
+from ..connectivity import describe_disconnected, list_components
 from ..facts import MAX_LISTED, count_component_facts, count_respondent_facts, format_value_range
 from ..judged import Judged
 from ..kinds import CHOICES
@@ -53,8 +59,12 @@ def convert_to_rankings(data: "Choices") -> RawOccasions:
     is_rest = (data.sizes[set_index] == 3)[row] & (member_index != data.choice[row])
     member_indices = np.concatenate([member_index, member_index[is_rest]])
     rows = np.concatenate([row, row[is_rest]])
-    occasion = np.concatenate([row, len(set_index) + np.unique(row[is_rest], return_inverse=True)[1]])
-    best = np.concatenate([member_index == data.choice[row], (member_index != data.worst[row])[is_rest]])
+    occasion = np.concatenate(
+        [row, len(set_index) + np.unique(row[is_rest], return_inverse=True)[1]]
+    )
+    best = np.concatenate(
+        [member_index == data.choice[row], (member_index != data.worst[row])[is_rest]]
+    )
     return RawOccasions(
         data.labels,
         occasion,
@@ -79,7 +89,11 @@ def build_long_table(data: "Choices") -> "pd.DataFrame":
         "choice_id": row + 1,
         "alternative": pd.Categorical.from_codes(data.members[member_index], pd.Index(data.labels)),
         **({"chosen": chosen} if data.worst is None else {"best": chosen}),
-        **({} if data.worst is None else {"worst": (member_index == data.worst[row]).astype(np.int64)}),
+        **(
+            {}
+            if data.worst is None
+            else {"worst": (member_index == data.worst[row]).astype(np.int64)}
+        ),
         "count": convert_whole_counts(data.times)[row],
     }
     if data.respondents:
@@ -205,8 +219,8 @@ class Choices(Judged):
         "times",
         "worst",
         "people",
+        "n_tied",
     )
-    _FIELDS += ("n_tied",)
 
     labels: tuple[str, ...]
     respondents: tuple[str, ...]
@@ -247,11 +261,11 @@ class Choices(Judged):
     from_rankings: Final = classmethod(tables.from_rankings)
     from_best_worst: Final = classmethod(tables.from_best_worst)
     _of_rankings = classmethod(tables.read_rankings)
-    by_respondent: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = parts.split_by_respondent
-    by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = parts.split_by_group
-    with_more: ClassVar[Callable[["Choices", "Choices"], "Choices"]] = parts.merge_choices
+    by_respondent: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = parts.by_respondent
+    by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = parts.by_group
+    with_more: ClassVar[Callable[["Choices", "Choices"], "Choices"]] = parts.with_more
     together: ClassVar[Callable[["Choices", Sequence["Choices"], tuple[str, ...]], "Choices"]] = (
-        parts.merge_parts
+        parts.together
     )
 
     @classmethod
@@ -289,7 +303,9 @@ class Choices(Judged):
                 for array in (data.answers.respondent, data.answers.pair)
             )
         rows = respondent, 2 * pair + side, counts[row, side]
-        return cls._from_fields(data.labels, data.respondents, start, members, *rows, None, counted.people)
+        return cls._from_fields(
+            data.labels, data.respondents, start, members, *rows, None, counted.people
+        )
 
     def to_comparisons(self) -> PairedComparisons:
         """Convert choices from sets of two to paired comparisons.
@@ -357,7 +373,15 @@ class Choices(Judged):
         choice, worst = self.places_of(answer)
         no_respondent = np.full(answer.size, -1)
         return self._from_fields(
-            self.labels, (), self.start, self.members, no_respondent, choice, counts[answer], worst, None
+            self.labels,
+            (),
+            self.start,
+            self.members,
+            no_respondent,
+            choice,
+            counts[answer],
+            worst,
+            None,
         )
 
     def places_of(self, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
@@ -530,7 +554,9 @@ class Choices(Judged):
                 self.respondents, self.respondent[rows], answer[rows], self.times[rows]
             )
 
-        rows = partial(parts.build_member_rows if self.worst is None else parts.build_option_rows, self)
+        rows = partial(
+            parts.build_member_rows if self.worst is None else parts.build_option_rows, self
+        )
         return Questions(start, np.bincount(answer, self.times, start[-1]), given, rows)
 
     def example(self) -> str:
@@ -550,7 +576,10 @@ class Choices(Judged):
         places = slice(self.start[set_index], self.start[set_index + 1])
         counts, members = self.counts[places], self.members[places]
         chosen_index = int(counts.argmax())
-        name = " = ".join(repr(self.labels[i]) for i in members[chosen_index : chosen_index + self.n_tied[set_index]])
+        name = " = ".join(
+            repr(self.labels[i])
+            for i in members[chosen_index : chosen_index + self.n_tied[set_index]]
+        )
         names = shorten([self.labels[i] for i in members])
         times = plural(short_number(total[set_index]), "time")
         return f"{name} chosen from {names} {short_number(counts[chosen_index]):,} of {times}"

@@ -10,7 +10,16 @@ from thali._labels import as_label, checked_labels, positions, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..answers import read_any_respondents
-from ..columns import select_answered_rows, convert_frame, encode_column, get_column, read_counts, read_flags, sort_texts, classify_yes_no
+from ..columns import (
+    classify_yes_no,
+    convert_frame,
+    encode_column,
+    get_column,
+    read_counts,
+    read_flags,
+    select_answered_rows,
+    sort_texts,
+)
 from ..roles import (
     ALTERNATIVE,
     AVAILABLE,
@@ -18,8 +27,8 @@ from ..roles import (
     COUNT,
     RESPONDENT_OF_TASKS,
     TASK,
-    map_plain_names,
     column_names,
+    map_plain_names,
 )
 
 if TYPE_CHECKING:
@@ -59,9 +68,15 @@ def read_long_occasions(
         raise DataError("The table has no rows, so it contains no choices.")
     column_by_role = find_columns(frame, names)
     frame = _select_answered(frame, column_by_role, True)
-    alternative, option_labels = encode_column(frame, _require_column(column_by_role["alternative"], "alternative"), labels)
-    task_codes, task_names = encode_column(frame, _require_column(column_by_role["choice_id"], "choice_id"))
-    row_respondents = read_any_respondents(frame, column_by_role["respondent"], column_by_role.values())
+    alternative, option_labels = encode_column(
+        frame, _require_column(column_by_role["alternative"], "alternative"), labels
+    )
+    task_codes, task_names = encode_column(
+        frame, _require_column(column_by_role["choice_id"], "choice_id")
+    )
+    row_respondents = read_any_respondents(
+        frame, column_by_role["respondent"], column_by_role.values()
+    )
     # the same number may name occasions of several respondents
     key = (row_respondents.number + 1) * len(task_names) + task_codes
     keys, occasion = np.unique(key, return_inverse=True)
@@ -70,7 +85,11 @@ def read_long_occasions(
     def name(number: int) -> str:
         """Describe an occasion."""
         person, task = divmod(int(keys[number]), len(task_names))
-        owner = f" of respondent {row_respondents.names[person - 1]!r}" if is_task_per_respondent else ""
+        owner = (
+            f" of respondent {row_respondents.names[person - 1]!r}"
+            if is_task_per_respondent
+            else ""
+        )
         return f"choice set {task_names[task]!r}{owner}"
 
     return RawOccasions(
@@ -89,11 +108,17 @@ def read_long_occasions(
     )
 
 
-def _select_answered(frame: "pd.DataFrame", column_by_role: Mapping[str, Any], is_reported: bool) -> "pd.DataFrame":
+def _select_answered(
+    frame: "pd.DataFrame", column_by_role: Mapping[str, Any], is_reported: bool
+) -> "pd.DataFrame":
     """Return the rows of occasions with an answer."""
     keys = column_by_role["choice_id"], column_by_role["respondent"]
     return select_answered_rows(
-        frame, [column_by_role["chosen"]], [column_by_role["alternative"]], task_columns=keys, is_reported=is_reported
+        frame,
+        [column_by_role["chosen"]],
+        [column_by_role["alternative"]],
+        task_columns=keys,
+        is_reported=is_reported,
     )
 
 
@@ -124,8 +149,8 @@ def read_wide_occasions(
             "`available` must map each alternative to a column, {label: column}; got"
             f" {available!r}."
         )
-    column_names_: dict[str, str | None] = {"chosen": chosen, **other_columns}
-    column_by_role = find_columns(frame, column_names_)
+    requested: dict[str, str | None] = {"chosen": chosen, **other_columns}
+    column_by_role = find_columns(frame, requested)
     winner = _require_column(column_by_role["chosen"], "chosen")
     options = alternatives or ([winner] if available is None else ())
     frame = select_answered_rows(frame, [winner], options, map(as_label, available or ()))
@@ -141,7 +166,9 @@ def read_wide_occasions(
         offered = [[label if there else "" for there in row] for label, row in texts.items()]
     all_texts = [text for cells in (winners, *offered) for text in cells if text]
     option_labels = (
-        checked_labels(labels) if labels is not None else _list_wide_labels(frame, column_by_role["chosen"], all_texts)
+        checked_labels(labels)
+        if labels is not None
+        else _list_wide_labels(frame, column_by_role["chosen"], all_texts)
     )
     if not offered:
         offered = [[label] * len(frame) for label in option_labels]
@@ -155,7 +182,8 @@ def read_wide_occasions(
     for r, cell in [*zip(row, text, strict=True), *enumerate(winners)]:
         if cell not in label_indices:
             raise DataError(
-                f"{cell!r} in row {frame.index[r]} is not in `labels`.{suggest(cell, option_labels)}"
+                f"{cell!r} in row {frame.index[r]} is not in"
+                f" `labels`.{suggest(cell, option_labels)}"
             )
     occasion = np.array(row, np.int64)
     used = (*column_by_role.values(), *(alternatives or ()), *(available or {}).values())
@@ -182,7 +210,9 @@ def read_wide_occasions(
     )
 
 
-def _list_wide_labels(frame: "pd.DataFrame", chosen: str | None, all_texts: list[str]) -> tuple[str, ...]:
+def _list_wide_labels(
+    frame: "pd.DataFrame", chosen: str | None, all_texts: list[str]
+) -> tuple[str, ...]:
     """List the categories of chosen alternatives, then all other labels."""
     import pandas as pd
 
@@ -209,7 +239,9 @@ def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict
             candidates = list(role_by_name[role].each(name_by_plain, taken))
             # a long table has several rows per respondent, unlike row numbers
             if role == "respondent" and "choice_id" in names:
-                candidates = [column for column in candidates if not get_column(frame, column).is_unique]
+                candidates = [
+                    column for column in candidates if not get_column(frame, column).is_unique
+                ]
             name = candidates[0] if candidates else None
         if name is not None:
             taken.add(name)
@@ -231,7 +263,9 @@ def is_long_table(frame: "pd.DataFrame") -> bool:
     try:
         column_by_role = find_columns(frame, dict.fromkeys(LONG_ROLES))
         frame = _select_answered(frame, column_by_role, False)
-        alternative, option_labels = encode_column(frame, _require_column(column_by_role["alternative"], "alternative"))
+        alternative, option_labels = encode_column(
+            frame, _require_column(column_by_role["alternative"], "alternative")
+        )
         encode_column(frame, _require_column(column_by_role["choice_id"], "choice_id"))
         chosen = _read_chosen(frame, column_by_role["chosen"], alternative, option_labels)
     except DataError:

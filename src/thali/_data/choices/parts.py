@@ -10,7 +10,7 @@ from thali._inference.indexing import part_bounds
 from thali._labels import positions
 from thali.errors import DataError
 
-from ..answers import NAMED, RowRespondents, merge_respondents, list_possible_answers
+from ..answers import NAMED, RowRespondents, list_possible_answers, merge_respondents
 from ..people import group_people
 from ..questions import ANSWER, MEMBER, ReportRows, build_report_rows
 from .rankings import NAMELESS
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .choices import Choices
 
 
-def split_by_respondent(data: "Choices") -> "dict[str, Choices]":
+def by_respondent(data: "Choices") -> "dict[str, Choices]":
     """Split the choices by respondent, with all options.
 
     Returns
@@ -38,7 +38,7 @@ def split_by_respondent(data: "Choices") -> "dict[str, Choices]":
     return {data.respondents[k]: select_rows(data, data.respondent == k) for k in chose}
 
 
-def split_by_group(data: "Choices", column: str) -> "dict[str, Choices]":
+def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
     """Split the choices by group of people, with all options.
 
     Parameters
@@ -87,7 +87,9 @@ def select_rows(data: "Choices", rows: np.ndarray, people: np.ndarray | None = N
         names = tuple(data.respondents[k] for k in people)
         people_table = None if data.people is None else data.people.iloc[people]
     worst = None if data.worst is None else data.worst[rows]
-    selected = select_choices(data, respondent_index, data.choice[rows], worst, times=data.times[rows])
+    selected = select_choices(
+        data, respondent_index, data.choice[rows], worst, times=data.times[rows]
+    )
     arrays = (getattr(selected, name) for name in data._FIELDS[2:-2])
     return selected._from_fields(data.labels, names, *arrays, people_table, selected.n_tied)
 
@@ -130,7 +132,9 @@ def drop_tied_sets(data: "Choices") -> "Choices":
         raise DataError(
             "Every choice is a tie in a ranking; add rankings in which a single option is first."
         )
-    return select_choices(data, data.respondent[is_single], data.choice[is_single], times=data.times[is_single])
+    return select_choices(
+        data, data.respondent[is_single], data.choice[is_single], times=data.times[is_single]
+    )
 
 
 def build_member_rows(data: "Choices") -> ReportRows:
@@ -169,7 +173,7 @@ def _require_respondents(data: "Choices") -> None:
         )
 
 
-def merge_parts(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ...]) -> "Choices":
+def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ...]) -> "Choices":
     """Merge the choices of several data sets, for these options.
 
     Respondents are kept if all know them. The same name is the same person; rankings without
@@ -195,7 +199,9 @@ def _merge_respondents(parts: "Sequence[Choices]") -> RowRespondents:
     """Merge the respondents of all parts, or return unknown ones if a part lacks them."""
     if not all(part.respondents and (part.respondent >= 0).all() for part in parts):
         return RowRespondents((), np.full(sum(len(part.choice) for part in parts), -1), None)
-    respondents_of_parts = [RowRespondents(part.respondents, part.respondent, part.people) for part in parts]
+    respondents_of_parts = [
+        RowRespondents(part.respondents, part.respondent, part.people) for part in parts
+    ]
     numbers = count(1)
     for k, part in enumerate(respondents_of_parts):
         names = [
@@ -207,7 +213,7 @@ def _merge_respondents(parts: "Sequence[Choices]") -> RowRespondents:
     return merge_respondents(respondents_of_parts)
 
 
-def merge_choices(data: "Choices", more: "Choices") -> "Choices":
+def with_more(data: "Choices", more: "Choices") -> "Choices":
     """Merge these and other choices, with the options of both.
 
     Respondents are kept if both know them, with the columns of people that both have. The same name
@@ -239,7 +245,7 @@ def merge_choices(data: "Choices", more: "Choices") -> "Choices":
             "Some of these are best-worst choices and others single choices; read them separately."
         )
     labels = tuple(dict.fromkeys(label for part in (data, more) for label in part.labels))
-    return merge_parts(data, [more], labels)
+    return together(data, [more], labels)
 
 
 def _merge_occasions(
@@ -247,13 +253,13 @@ def _merge_occasions(
 ) -> tuple[Any, ...]:
     """Merge the sets and choices of all parts, for these options."""
     option_indices = positions(labels)
-    occasion, alternative, marked, times, n_occasions = [], [], [], [], 0
+    occasion, alternative, marks_by_part, times, n_occasions = [], [], [], [], 0
     for part in parts:
         option = np.array([option_indices[label] for label in part.labels])
         row, member_index = list_row_members(part)
         occasion.append(n_occasions + row)
         alternative.append(option[part.members[member_index]])
-        marked.append(
+        marks_by_part.append(
             [part.are_chosen(row, member_index)]
             + ([] if part.worst is None else [member_index == part.worst[row]])
         )
@@ -261,6 +267,6 @@ def _merge_occasions(
         n_occasions += len(part.times)
     occasion, alternative = np.concatenate(occasion), np.concatenate(alternative)
     order = np.lexsort((alternative, occasion))
-    joined = [np.concatenate(marks)[order] for marks in zip(*marked, strict=True)]
+    joined = [np.concatenate(marks)[order] for marks in zip(*marks_by_part, strict=True)]
     counts = np.concatenate(times)
     return count_choices(occasion[order], alternative[order], joined, respondent, counts)

@@ -12,9 +12,18 @@ from thali.errors import Argument, DataError
 
 from ..answers import read_any_respondents
 from ..checks import check_numbers
-from ..columns import encode_column, get_column, describe_columns, read_counts, sort_texts
+from ..columns import describe_columns, encode_column, get_column, read_counts, sort_texts
 from ..people import build_people_table
-from ..roles import COUNT, OPTION, RANK, RESPONDENT, TASK, map_plain_names, column_names, simplify_name
+from ..roles import (
+    COUNT,
+    OPTION,
+    RANK,
+    RESPONDENT,
+    TASK,
+    column_names,
+    map_plain_names,
+    simplify_name,
+)
 from .long import RawOccasions, read_occasion_counts
 
 if TYPE_CHECKING:
@@ -97,7 +106,11 @@ def find_ranking_columns(
     respondent = named_columns.get("respondent") or RESPONDENT.among(name_by_plain)
     count = named_columns.get("count") or COUNT.among(name_by_plain)
     other_columns = [name for name in names if name not in (respondent, count)]
-    ranks = (name_by_plain[n] for n in name_by_plain if n in RANK.sure or (n.endswith("rank") and name_by_plain[n] in other_columns))
+    ranks = (
+        name_by_plain[n]
+        for n in name_by_plain
+        if n in RANK.sure or (n.endswith("rank") and name_by_plain[n] in other_columns)
+    )
     rank = named_columns.get("rank") or next(ranks, None)
     option = named_columns.get("option") or OPTION.among(name_by_plain)
     if rank is not None and option is not None:
@@ -129,7 +142,10 @@ def _split_ranking(text: str) -> list[list[str]]:
 
 
 def require_ranking_columns(
-    frame: "pd.DataFrame", layout: str | None, named_columns: Mapping[str, str | None], unranked: str
+    frame: "pd.DataFrame",
+    layout: str | None,
+    named_columns: Mapping[str, str | None],
+    unranked: str,
 ) -> RankingColumns:
     """Find the columns of rankings in a layout; raise if there are none."""
     for name in filter(None, named_columns.values()):
@@ -138,7 +154,9 @@ def require_ranking_columns(
     if layout in (RANKS, OPTIONS) and (columns_found is None or columns_found.shape != layout):
         taken = set(filter(None, named_columns.values()))
         columns = tuple(str(name) for name in frame.columns if name not in taken)
-        columns_found = RankingColumns(layout, columns, named_columns.get("respondent"), None, named_columns.get("count"))
+        columns_found = RankingColumns(
+            layout, columns, named_columns.get("respondent"), None, named_columns.get("count")
+        )
     if columns_found is None or layout not in (None, columns_found.shape):
         raise DataError(
             f"The columns {shorten(column_names(frame), 12)} contain no rankings: expected one"
@@ -187,7 +205,9 @@ def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: b
 
     empty_columns = {name for name in names if frame[name].isna().to_numpy().all()}
     numeric_columns = {name for name in names if pd.api.types.is_numeric_dtype(frame[name].dtype)}
-    rank_columns = numeric_columns | empty_columns if with_empty else numeric_columns - empty_columns
+    rank_columns = (
+        numeric_columns | empty_columns if with_empty else numeric_columns - empty_columns
+    )
     names = [name for name in names if name in rank_columns][:_MAX_COLUMNS]
     if len(names) < 3 or not len(frame):
         return []
@@ -217,11 +237,13 @@ def is_ranking(ranks: np.ndarray, has_ties: bool = False) -> np.ndarray:
     return fits.all(axis=1) & (n_ranked > 1)
 
 
-def describe_columns(columns: RankingColumns) -> str:
+def describe_layout(columns: RankingColumns) -> str:
     """Describe the columns."""
     first_column, last_column = columns.columns[0], columns.columns[-1]
     if columns.shape == LONG:
-        return f"one option of a ranking per row, option in {first_column!r}, rank in {last_column!r}"
+        return (
+            f"one option of a ranking per row, option in {first_column!r}, rank in {last_column!r}"
+        )
     if columns.shape == TEXT:
         return f"one ranking per row, as text in {first_column!r}"
     layout = "one column per rank" if columns.shape == RANKS else "one column of ranks per option"
@@ -258,7 +280,11 @@ def read_ranking_list(rankings: Iterable[Any], labels: Any) -> Rankings:
     ranking_index = np.arange(len(groups))
     names = _number_rankings(len(ranking_index))
     return Rankings(
-        *_encode_rankings(groups, labels, _describe_ranking), _describe_ranking, np.ones(len(groups)), names, ranking_index
+        *_encode_rankings(groups, labels, _describe_ranking),
+        _describe_ranking,
+        np.ones(len(groups)),
+        names,
+        ranking_index,
     )
 
 
@@ -316,7 +342,9 @@ def read_ranking_frame(
         cells = _read_ranks(frame, columns.columns)
         _refuse_zeros((cells == 0).sum(axis=1))
         all_options = np.arange(len(names))
-        orders = [_sort_by_rank(row, ranks, all_options, names, name) for row, ranks in enumerate(cells)]
+        orders = [
+            _sort_by_rank(row, ranks, all_options, names, name) for row, ranks in enumerate(cells)
+        ]
     respondent, respondent_names = np.full(len(frame), -1), ()
     people_columns = None
     if columns.respondent is not None:
@@ -371,18 +399,24 @@ def _sort_by_rank(
     invalid = ranked[(ranks[ranked] < 0) | is_fractional]
     if invalid.size:
         raise DataError(
-            f"{names[options[invalid[0]]]!r} has rank {ranks[invalid[0]]:g} in {name(number)}; ranks"
-            " must be integers starting at 1 for the best."
+            f"{names[options[invalid[0]]]!r} has rank {ranks[invalid[0]]:g} in {name(number)};"
+            " ranks must be integers starting at 1 for the best."
         )
     order = ranked[np.argsort(ranks[ranked], kind="stable")]
     return options[order], ranks[order]
 
 
-def _read_long_rankings(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: bool) -> Rankings:
+def _read_long_rankings(
+    frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: bool
+) -> Rankings:
     """Read rankings from a table with one row per ranked option."""
     option, rank = columns.columns
     alternative, names = encode_column(frame, option, labels)
-    key_columns = [encode_column(frame, name) for name in (columns.respondent, columns.group) if name is not None]
+    key_columns = [
+        encode_column(frame, name)
+        for name in (columns.respondent, columns.group)
+        if name is not None
+    ]
     key = np.zeros(len(frame), np.int64)
     for codes, rank_values in key_columns:
         key = key * len(rank_values) + codes
@@ -396,8 +430,9 @@ def _read_long_rankings(frame: "pd.DataFrame", columns: RankingColumns, labels: 
 
     def name(number: int) -> str:
         """Describe a ranking by its respondent and group."""
-        row = frame.iloc[first_rows[number]]
-        owner = " and ".join(f"{column} {as_label(row[column])!r}" for column in used_columns)
+        row = first_rows[number]
+        cells = [(column, as_label(frame[column].iloc[row])) for column in used_columns]
+        owner = " and ".join(f"{column} {label!r}" for column, label in cells)
         return f"the ranking of {owner}" if owner else "the ranking"
 
     rows = np.lexsort((alternative, ranking_index))
@@ -424,7 +459,15 @@ def _read_long_rankings(frame: "pd.DataFrame", columns: RankingColumns, labels: 
     ]
     row_respondents = read_any_respondents(frame, columns.respondent, columns.used)
     count = read_occasion_counts(frame, columns.count, weights, ranking_index, name)[first_rows]
-    return Rankings(names, orders, name, count, row_respondents.names, row_respondents.number[first_rows], row_respondents.people)
+    return Rankings(
+        names,
+        orders,
+        name,
+        count,
+        row_respondents.names,
+        row_respondents.number[first_rows],
+        row_respondents.people,
+    )
 
 
 def _encode_rankings(
@@ -445,13 +488,17 @@ def _encode_rankings(
             if label in order[:k]:
                 raise DataError(f"{label!r} occurs twice in {name(number)}; rank each option once.")
         ranks = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-        orders_by_index.append((np.array([label_indices[label] for label in order], np.int64), ranks))
+        orders_by_index.append(
+            (np.array([label_indices[label] for label in order], np.int64), ranks)
+        )
     return names, orders_by_index
 
 
 def count_empty(rankings: Rankings, unranked: str) -> int:
     """Return the number of rankings in which no option comes before another."""
-    min_ranked = len(rankings.labels) if unranked == WORSE else 0  # fewer options are before the others
+    min_ranked = (
+        len(rankings.labels) if unranked == WORSE else 0
+    )  # fewer options are before the others
     return sum(
         not len(ranks) or (ranks[0] == ranks[-1] and len(ranks) >= min_ranked)
         for _, ranks in rankings.orders
@@ -465,7 +512,9 @@ def convert_rankings(ranked: Rankings, unranked: str) -> RawOccasions:
     _check_memory(ranked, unranked)
     n_choices = 0
     for k, (order, ranks) in enumerate(ranked.orders):
-        unranked_options = np.setdiff1d(all_options, order) if unranked == WORSE else all_options[:0]
+        unranked_options = (
+            np.setdiff1d(all_options, order) if unranked == WORSE else all_options[:0]
+        )
         groups = np.flatnonzero(np.diff(ranks, prepend=-1.0, append=np.inf))
         for group_start, group_end in pairwise(groups.tolist()):  # options of equal rank
             offered = np.concatenate([order[group_start:], unranked_options])
@@ -512,15 +561,18 @@ def _check_memory(rankings: Rankings, unranked: str) -> None:
 
 def describe_rankings(rankings: Rankings, columns: RankingColumns, unranked: str) -> str:
     """Describe how rankings were read."""
-    description = describe_columns(columns) + describe_columns(columns.count, columns.respondent)
-    description += (
-        f"; {plural(short_number(rankings.count.sum()), 'ranking')} of {len(rankings.labels):,} options"
-    )
+    description = describe_layout(columns) + describe_columns(columns.count, columns.respondent)
+    n_rankings = plural(short_number(rankings.count.sum()), "ranking")
+    description += f"; {n_rankings} of {len(rankings.labels):,} options"
     if n_incomplete := sum(len(order) < len(rankings.labels) for order, _ in rankings.orders):
         treatment = (
             "were offered and rank below all others" if unranked == WORSE else "were not offered"
         )
-        description += f"; {plural(n_incomplete, 'incomplete ranking')}, whose missing options {treatment}"
-    if n_tied := rankings.count[[len(np.unique(ranks)) < len(ranks) for _, ranks in rankings.orders]].sum():
+        description += (
+            f"; {plural(n_incomplete, 'incomplete ranking')}, whose missing options {treatment}"
+        )
+    if n_tied := rankings.count[
+        [len(np.unique(ranks)) < len(ranks) for _, ranks in rankings.orders]
+    ].sum():
         description += f"; {plural(short_number(n_tied), 'ranking')} with ties"
     return description

@@ -24,12 +24,12 @@ from .rankings import (
     ABSENT,
     SHAPES,
     WORSE,
-    count_empty,
     convert_rankings,
+    count_empty,
+    describe_rankings,
     read_ranking_frame,
     read_ranking_list,
     require_ranking_columns,
-    describe_rankings,
 )
 
 if TYPE_CHECKING:
@@ -103,7 +103,9 @@ def from_wide(
     [('bus', 'walk'), ('car', 'bus', 'walk')]
     """
     other_columns = {"respondent": respondent, "count": count}
-    rows = read_wide_occasions(frame, chosen, alternatives, available, other_columns, labels, weights)
+    rows = read_wide_occasions(
+        frame, chosen, alternatives, available, other_columns, labels, weights
+    )
     return cls._from_fields(*build_fields(rows))
 
 
@@ -305,7 +307,8 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
         k = int(is_wrong.argmax())
         subject = "No alternative is" if wins[k] == 0 else f"{wins[k]} alternatives are"
         raise DataError(
-            f"{subject} chosen in {rows.name(k)}, but exactly one must be; correct or remove the set."
+            f"{subject} chosen in {rows.name(k)}, but exactly one must be; correct or remove the"
+            " set."
         )
     is_single = np.bincount(occasion[available], minlength=n_occasions) < 2
     if is_single.any():
@@ -324,33 +327,38 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
 
 
 def count_choices(
-    occasion: Any, alternative: Any, marked: list[Any], respondent: Any, counts: Any
+    occasion: Any, alternative: Any, all_marks: list[Any], respondent: Any, counts: Any
 ) -> Arrays:
     """Count the choices of occasions whose alternatives ascend.
 
-    Occasions of one size are counted together, as rows of an array. `marked` are the marks of the
-    best, and of the worst.
+    Occasions of one size are counted together, as rows of an array. `all_marks` are the marks of
+    the best, and of the worst.
     """
     is_counted = counts[occasion] > 0
-    n_chosen = np.bincount(occasion, marked[0], counts.size).astype(np.int64)
+    n_chosen = np.bincount(occasion, all_marks[0], counts.size).astype(np.int64)
     if (n_chosen > 1).any():  # tied alternatives come first
-        is_tied_first = marked[0] & (n_chosen[occasion] > 1)
+        is_tied_first = all_marks[0] & (n_chosen[occasion] > 1)
         order = np.lexsort((alternative, ~is_tied_first, occasion))
         is_counted = order[is_counted[order]]
     occasion, alternative = occasion[is_counted], alternative[is_counted]
-    marked = [marks[is_counted] for marks in marked]
+    all_marks = [marks[is_counted] for marks in all_marks]
     size = np.bincount(occasion, minlength=counts.size)
     sizes, n_tied, members, rows = [], [], [], []
     n_places = 0
     # sets with ties come last
     for n_tied_options, m in np.unique(np.stack([n_chosen, size])[:, size > 0], axis=1).T.tolist():
         is_of_size = (size == m)[occasion] & (n_chosen == n_tied_options)[occasion]
-        sets, set_index = np.unique(alternative[is_of_size].reshape(-1, m), axis=0, return_inverse=True)
+        sets, set_index = np.unique(
+            alternative[is_of_size].reshape(-1, m), axis=0, return_inverse=True
+        )
         is_tied_first = n_places + m * set_index.ravel()
         rows.append(
             (
                 occasion[is_of_size][::m],
-                *(is_tied_first + is_mark[is_of_size].reshape(-1, m).argmax(1) for is_mark in marked),
+                *(
+                    is_tied_first + is_mark[is_of_size].reshape(-1, m).argmax(1)
+                    for is_mark in all_marks
+                ),
             )
         )
         sizes += [m] * len(sets)

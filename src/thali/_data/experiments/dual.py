@@ -80,8 +80,12 @@ def add_no_choice(
         **{alternative: labels, name: tasks, chosen: (picked & is_bought) * 1}
     )
     first_rows = np.unique(task, return_index=True)[1]
-    no_choice_rows = frame.iloc[first_rows].assign(**{alternative: NOTHING, chosen: (~is_bought[first_rows]) * 1})
-    forced = frame.assign(**{chosen: picked * 1, name: tasks + _choose_suffix(set(tasks))})[~is_bought]
+    no_choice_rows = frame.iloc[first_rows].assign(
+        **{alternative: NOTHING, chosen: (~is_bought[first_rows]) * 1}
+    )
+    forced = frame.assign(**{chosen: picked * 1, name: tasks + _choose_suffix(set(tasks))})[
+        ~is_bought
+    ]
     all_tasks = np.concatenate([task, task[first_rows], task[~is_bought]])
     order_in_task = np.repeat([0, 0, 1], [len(task), len(first_rows), int((~is_bought).sum())])
     table = pd.concat([frame, no_choice_rows, forced], ignore_index=True)

@@ -12,11 +12,11 @@ from thali._inference.seeds import build_seed_sequence
 from thali._labels import as_label, plural, positions, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 
-from ..columns import select_answered_rows, convert_frame, get_column, rename_as_text
+from ..columns import convert_frame, get_column, rename_as_text, select_answered_rows
 from ..facts import list_name_facts
 from ..judged import Frozen
 from ..kinds import EXPERIMENTS
-from ..people import list_people_facts, list_differing_columns
+from ..people import list_differing_columns, list_people_facts
 from ..roles import column_names
 from .design import list_experiment_facts
 from .levels import ALPHABET, MEASURED, is_integer
@@ -50,11 +50,17 @@ def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) ->
     rng = None if random_seed is None else np.random.default_rng(build_seed_sequence(random_seed))
     for start, end in zip(data.first_task, data.first_task[1:], strict=False):
         tasks_of_respondent = np.arange(start, end)
-        is_held[tasks_of_respondent[-number:] if rng is None else rng.permutation(tasks_of_respondent)[:number]] = True
+        is_held[
+            tasks_of_respondent[-number:]
+            if rng is None
+            else rng.permutation(tasks_of_respondent)[:number]
+        ] = True
     return is_held
 
 
-def select_held_respondents(data: "ChoiceExperiment", respondents: Any, random_seed: Any) -> np.ndarray:
+def select_held_respondents(
+    data: "ChoiceExperiment", respondents: Any, random_seed: Any
+) -> np.ndarray:
     """Return whether each task belongs to a held-out respondent, random or listed."""
     if is_integer(respondents):
         number = whole("respondents", respondents, 1)
@@ -312,8 +318,10 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         "chosen",
         "row_product",
         "products",
+        "task_labels",
+        "alternative_labels",
+        "people",
     )
-    _FIELDS += ("task_labels", "alternative_labels", "people")
 
     chosen: np.ndarray
     task_labels: np.ndarray
@@ -427,10 +435,18 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
     def _of(cls, arrays_read: "ExperimentArrays") -> "ChoiceExperiment":
         """Build the experiment from arrays; equal products are merged."""
         products, row_product = np.unique(arrays_read.products_of_rows, axis=0, return_inverse=True)
-        arrays = (arrays_read.first_task, arrays_read.first_row, arrays_read.chosen, row_product.ravel(), products)
+        arrays = (
+            arrays_read.first_task,
+            arrays_read.first_row,
+            arrays_read.chosen,
+            row_product.ravel(),
+            products,
+        )
         arrays = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in arrays)
         labels = arrays_read.task_labels, arrays_read.alternative_labels
-        return cls._from_fields(arrays_read.scheme, arrays_read.respondents, *arrays, *labels, arrays_read.people)
+        return cls._from_fields(
+            arrays_read.scheme, arrays_read.respondents, *arrays, *labels, arrays_read.people
+        )
 
     def _freeze(self, *fields: Any) -> "ChoiceExperiment":
         owned = (

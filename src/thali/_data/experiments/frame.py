@@ -14,14 +14,14 @@ from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning
 from ..columns import (
     NO,
     YES,
-    select_answered_rows,
+    classify_yes_no,
     convert_frame,
     get_column,
-    read_flags,
-    note,
     is_row_number,
+    note,
+    read_flags,
     rename_as_text,
-    classify_yes_no,
+    select_answered_rows,
 )
 from ..people import build_people_table
 from ..roles import (
@@ -34,14 +34,14 @@ from ..roles import (
     map_plain_names,
     simplify_name,
 )
-from .dual import NOTHING, check_single_none, add_no_choice
+from .dual import NOTHING, add_no_choice, check_single_none
 from .levels import (
     BINS,
     GIVEN,
-    name_bins,
+    check_level_order,
     compute_cut_points,
     encode_texts,
-    check_level_order,
+    name_bins,
     order_levels,
     read_numbers,
     read_row_texts,
@@ -50,11 +50,11 @@ from .scheme import (
     HELD_OUT,
     INSIDE,
     Attribute,
-    Scheme,
     RowDescriber,
-    number_tasks,
-    find_none_rows,
+    Scheme,
     check_unique_alternatives,
+    find_none_rows,
+    number_tasks,
 )
 
 if TYPE_CHECKING:
@@ -70,7 +70,9 @@ class RowLabels(NamedTuple):
 
     def where(self, row: int) -> str:
         """Describe the position of a row."""
-        alternative_text = f"of alternative {self.alternative[row]!r} " if self.alternative is not None else ""
+        alternative_text = (
+            f"of alternative {self.alternative[row]!r} " if self.alternative is not None else ""
+        )
         return f"{alternative_text}{self.where_task(row)}"
 
     def where_task(self, row: int) -> str:
@@ -91,12 +93,20 @@ def find_none_condition(
                 " is an empty mapping; give a column and its value, such as {'brand': 'none'}.",
             )
         return tuple(
-            (str(get_column(frame, str(name)).name), as_label(value)) for name, value in none.items()
+            (str(get_column(frame, str(name)).name), as_label(value))
+            for name, value in none.items()
         )
     label = as_label(none)
     labels = [] if alternative is None else encode_texts(get_column(frame, alternative))[1]
     if label in frame.columns and label not in labels:
-        if not set(read_row_texts(get_column(frame, label))) <= {"0", "1", "True", "False", "true", "false"}:
+        if not set(read_row_texts(get_column(frame, label))) <= {
+            "0",
+            "1",
+            "True",
+            "False",
+            "true",
+            "false",
+        }:
             raise DataError(
                 f"Column {label!r}, named by ",
                 Argument("none"),
@@ -142,7 +152,9 @@ class BareRows(NamedTuple):
     labels: set[str]  # of their alternatives
 
 
-def _find_bare_rows(frame: "pd.DataFrame", names: list[str], rows: RowLabels, text: str) -> BareRows | None:
+def _find_bare_rows(
+    frame: "pd.DataFrame", names: list[str], rows: RowLabels, text: str
+) -> BareRows | None:
     """Find rows in which several attributes, or the only one, contain this text.
 
     No other row may contain the text in these attributes.
@@ -182,11 +194,15 @@ def recognise_none(
             and simplify_name(min(bare_rows.labels)) in NO_CHOICE
         ):
             return ((alternative, min(bare_rows.labels)),)
-        option = Setting("none", min(bare_rows.labels)) if len(bare_rows.labels) == 1 else Argument("none")
+        option = (
+            Setting("none", min(bare_rows.labels))
+            if len(bare_rows.labels) == 1
+            else Argument("none")
+        )
         missing_names = shorten([names[place] for place in np.flatnonzero(bare_rows.lacking)])
         raise DataError(
-            f"No value is given for {missing_names} {rows.where(int(bare_rows.rows.argmax()))}; if this row"
-            " is the no-choice option, set ",
+            f"No value is given for {missing_names} {rows.where(int(bare_rows.rows.argmax()))}; if"
+            " this row is the no-choice option, set ",
             option,
             "; otherwise, fill in the missing values.",
         )
@@ -224,7 +240,11 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: Any) -> np.ndarray:
     if is_constant and rows.alternative is not None and set(picked) <= set(rows.alternative):
         return picked == rows.alternative
     position = _number_positions(task)
-    if is_constant and rows.alternative is None and set(picked) <= set(map(str, np.unique(position))):
+    if (
+        is_constant
+        and rows.alternative is None
+        and set(picked) <= set(map(str, np.unique(position)))
+    ):
         return picked == position.astype(str)
     row = int((row_values < 0).argmax())
     problem = f"is {texts[codes[row]]!r}" if texts[codes[row]] else "is empty"
@@ -305,7 +325,9 @@ def read_experiment(
         for name in frame.columns
         if name not in {respondent, task, alternative, chosen, bought} | named_columns
     ]
-    frame = _select_offered_rows(frame, unnamed_columns, chosen, _read_row_labels(frame, respondent, task, alternative))
+    frame = _select_offered_rows(
+        frame, unnamed_columns, chosen, _read_row_labels(frame, respondent, task, alternative)
+    )
     rows = _read_row_labels(frame, respondent, task, alternative)
     if bought is not None:
         numbers, picked = _number_tasks(rows), read_chosen_rows(frame, chosen, rows)
@@ -330,20 +352,40 @@ def read_experiment(
     if none_condition and not is_none.any():
         raise DataError(build_absent_none_error(none_condition, frame, alternative))
     attribute_list = _read_attributes(
-        frame, names, is_none, _convert_keys(levels, "levels"), _convert_keys(bins, "bins"), missing, rows.where
+        frame,
+        names,
+        is_none,
+        _convert_keys(levels, "levels"),
+        _convert_keys(bins, "bins"),
+        missing,
+        rows.where,
     )
     # a declared level "none" of the option that has none
     if none_condition and none_condition[0][0] in names and len(none_condition) == 1:
         k = names.index(none_condition[0][0])
-        shown_levels = tuple(level for level in attribute_list[k].levels if level != none_condition[0][1])
+        shown_levels = tuple(
+            level for level in attribute_list[k].levels if level != none_condition[0][1]
+        )
         attribute_list[k] = attribute_list[k]._replace(levels=shown_levels)
     scheme = Scheme(
-        respondent, task, alternative, chosen, tuple(attribute_list), none_condition, bool(inside and none_condition)
+        respondent,
+        task,
+        alternative,
+        chosen,
+        tuple(attribute_list),
+        none_condition,
+        bool(inside and none_condition),
     )
     picked = read_chosen_rows(frame, chosen, rows)
     choices = _sort_rows(scheme, rows, scheme.products(frame, rows.where), picked, is_none)
-    named_columns = {name for name, _ in none_condition} | set(_convert_keys(levels, "levels")) | set(_convert_keys(bins, "bins"))
-    choices, constant = _drop_constant_attributes(choices, named_columns, guessed=attributes is None)
+    named_columns = (
+        {name for name, _ in none_condition}
+        | set(_convert_keys(levels, "levels"))
+        | set(_convert_keys(bins, "bins"))
+    )
+    choices, constant = _drop_constant_attributes(
+        choices, named_columns, guessed=attributes is None
+    )
     attribute_names = {attribute.name for attribute in choices.scheme.attributes}
     if INSIDE in attribute_names:
         raise DataError(
@@ -357,7 +399,9 @@ def read_experiment(
     # columns that describe people and are not named as attributes
     if attributes is None and people is not None:
         constant = [name for name in constant if name not in people.columns]
-    if HELD_OUT in other_columns and {"0", "1"} <= set(encode_texts(get_column(frame, HELD_OUT))[1]):
+    if HELD_OUT in other_columns and {"0", "1"} <= set(
+        encode_texts(get_column(frame, HELD_OUT))[1]
+    ):
         constant = [name for name in constant if name != HELD_OUT]
         warn(
             DataWarning(
@@ -385,7 +429,12 @@ def _select_offered_rows(
     name_by_plain = map_plain_names(candidates)
     numbering = [name for name in name_by_plain.values() if is_row_number(get_column(frame, name))]
     available = next(
-        (name for name in AVAILABLE.each(name_by_plain) if not classify_yes_no(get_column(frame, name))[1].any()), None
+        (
+            name
+            for name in AVAILABLE.each(name_by_plain)
+            if not classify_yes_no(get_column(frame, name))[1].any()
+        ),
+        None,
     )
     if numbering:
         note(f"row numbers ({shorten(numbering)}) not used")
@@ -394,8 +443,8 @@ def _select_offered_rows(
     offered, picked = read_flags(frame, available), read_chosen_rows(frame, chosen, rows)
     if (is_wrong := picked & ~offered).any():
         raise DataError(
-            f"The chosen alternative {rows.where_task(int(is_wrong.argmax()))} has {available!r} = 0,"
-            " as if it were not offered; correct the row, or remove the task."
+            f"The chosen alternative {rows.where_task(int(is_wrong.argmax()))} has {available!r} ="
+            " 0, as if it were not offered; correct the row, or remove the task."
         )
     note(
         f"{available!r} marks the alternatives that were offered;"
@@ -404,7 +453,9 @@ def _select_offered_rows(
     return frame.loc[offered].drop(columns=[*numbering, available])
 
 
-def _read_row_labels(frame: "pd.DataFrame", respondent: str, task: str, alternative: str | None) -> RowLabels:
+def _read_row_labels(
+    frame: "pd.DataFrame", respondent: str, task: str, alternative: str | None
+) -> RowLabels:
     """Read the labels of each row."""
     labels = None if alternative is None else _read_labels(frame, alternative)
     return RowLabels(_read_labels(frame, respondent), _read_labels(frame, task), labels)
@@ -420,7 +471,9 @@ def read_people(
     import pandas as pd
 
     number, names = pd.factorize(person)
-    return build_people_table(frame.loc[:, other_columns], (), number, tuple(map(as_label, names)), title)
+    return build_people_table(
+        frame.loc[:, other_columns], (), number, tuple(map(as_label, names)), title
+    )
 
 
 def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, str | None, str]:
@@ -460,7 +513,9 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
             )
         columns.append(present[0] if present else None)
     used_columns = [name for name in columns if name is not None]
-    if columns[0] == columns[1] and None not in given_names[:2]:  # named for both: everybody had one task
+    if (
+        columns[0] == columns[1] and None not in given_names[:2]
+    ):  # named for both: everybody had one task
         used_columns = used_columns[1:]
     for name in used_columns:
         if used_columns.count(name) > 1:
@@ -558,7 +613,8 @@ def _read_attributes(
                 )
     words = _list_missing_words(missing, names)
     return [
-        _read_attribute(frame, name, is_none, levels, bins, words.get(name, ()), describe_row) for name in names
+        _read_attribute(frame, name, is_none, levels, bins, words.get(name, ()), describe_row)
+        for name in names
     ]
 
 
@@ -603,7 +659,9 @@ def _read_attribute(
     if name in bins:
         if name in levels:
             raise ArgumentError(f"Attribute {name!r} has both levels and bins; remove one of them.")
-        row_values = read_numbers(name, texts, codes[present], lambda k: describe_row(int(present[k])))
+        row_values = read_numbers(
+            name, texts, codes[present], lambda k: describe_row(int(present[k]))
+        )
         cuts = compute_cut_points(name, bins[name], row_values)
         return Attribute(name, name_bins(cuts), BINS, cuts, missing)
     if name in levels:
@@ -674,7 +732,9 @@ def _sort_rows(
     first_task = np.searchsorted(person[starts], np.arange(len(people) + 1)).astype(np.int64)
     if rows.alternative is not None:
         tasks = np.repeat(np.arange(len(starts)), sizes)
-        check_unique_alternatives(rows.alternative[order], tasks, lambda k: rows.where_task(order[k]))
+        check_unique_alternatives(
+            rows.alternative[order], tasks, lambda k: rows.where_task(order[k])
+        )
     _check_tasks(rows, order, starts, picked[order], is_none[order], sizes, products[order])
     if rows.alternative is None:
         within = np.arange(len(order)) - np.repeat(starts, sizes) + 1

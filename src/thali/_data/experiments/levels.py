@@ -59,7 +59,7 @@ def parse_number(text: str) -> float | None:
     Examples
     --------
     >>> [
-    ...     as_number(text)
+    ...     parse_number(text)
     ...     for text in ("99", "$99", "99,50 €", "1.299,00", "1,299.00", "EUR 1.299", "4G", "1,2,3")
     ... ]
     [99.0, 99.0, 99.5, 1299.0, 1299.0, 1299.0, None, None]
@@ -80,8 +80,14 @@ def _parse_amount(text: str) -> float | None:
     integer_part, point, cents = digits, "", ""
     mark_position = max(digits.rfind("."), digits.rfind(","))
     # the last is the decimal point
-    if mark_position >= 0 and (len(digits) - mark_position - 1 in (1, 2) or digits[:mark_position] == "0"):
-        integer_part, point, cents = digits[:mark_position], digits[mark_position], digits[mark_position + 1 :]
+    if mark_position >= 0 and (
+        len(digits) - mark_position - 1 in (1, 2) or digits[:mark_position] == "0"
+    ):
+        integer_part, point, cents = (
+            digits[:mark_position],
+            digits[mark_position],
+            digits[mark_position + 1 :],
+        )
     parts = _DIGITS.fullmatch(integer_part)
     if parts is None or not cents.isdigit() and point or parts["between"] == point != "":
         return None
@@ -107,7 +113,9 @@ def order_levels(
     if isinstance(dtype, pd.CategoricalDtype):
         listed = [as_label(value) for value in dtype.categories]
         levels = tuple(
-            label for label in dict.fromkeys(listed) if label not in hidden_labels or label in used_labels
+            label
+            for label in dict.fromkeys(listed)
+            if label not in hidden_labels or label in used_labels
         )
         sorted_levels, order = sort_by_value(levels)
         return levels, order if levels == sorted_levels and not dtype.ordered else CATEGORIES
@@ -205,7 +213,7 @@ def compute_cut_points(name: str, bins: Any, values: np.ndarray) -> tuple[float,
 
     Examples
     --------
-    >>> cut_points("cost", 3, np.array([1.0, 2, 3, 4, 5, 60]))
+    >>> compute_cut_points("cost", 3, np.array([1.0, 2, 3, 4, 5, 60]))
     (2.0, 4.0)
     """
     if is_integer(bins):
@@ -231,7 +239,7 @@ def name_bins(cuts: tuple[float, ...]) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> bin_labels((120.0, 180.0))
+    >>> name_bins((120.0, 180.0))
     ('<= 120', '120 to 180', '> 180')
     """
     cut_texts = [np.format_float_positional(cut, trim="-") for cut in cuts]
@@ -266,14 +274,18 @@ def group_quarters(levels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
 
     Examples
     --------
-    >>> names, groups = quarters(("0.5", "1", "1.5", "2", "2.5", "3", "3.5", "4"))
+    >>> names, groups = group_quarters(("0.5", "1", "1.5", "2", "2.5", "3", "3.5", "4"))
     >>> names, groups.tolist()
     (('to 1', '1 to 2', '2 to 3', 'from 3'), [0, 0, 1, 1, 2, 2, 3, 3])
     """
     values = np.array(list(map(parse_number, levels)), float)
     ends = compute_cut_points("", _GROUPS, values)
     end_texts = [f"{end:.{_count_digits(ends, 3)}g}" for end in ends]
-    names = (f"to {end_texts[0]}", *(f"{a} to {b}" for a, b in pairwise(end_texts)), f"from {end_texts[-1]}")
+    names = (
+        f"to {end_texts[0]}",
+        *(f"{a} to {b}" for a, b in pairwise(end_texts)),
+        f"from {end_texts[-1]}",
+    )
     return names, np.searchsorted(ends, values, side="left")
 
 

@@ -21,16 +21,16 @@ from .levels import (
     ANY_NUMBER,
     BINS,
     MEASURED,
-    parse_number,
     encode_bins,
-    sort_by_value,
-    encode_texts,
-    select_landmarks,
     encode_levels,
-    read_numbers,
+    encode_texts,
     group_quarters,
+    parse_number,
+    read_numbers,
     read_row_texts,
+    select_landmarks,
     shorten_numbers,
+    sort_by_value,
 )
 
 if TYPE_CHECKING:
@@ -127,7 +127,9 @@ class Scheme:
         A group is a single level, or a quarter of the levels of a measured attribute.
         """
         return {
-            name: group_quarters(levels) if name in self.measured else (levels, np.arange(len(levels)))
+            name: group_quarters(levels)
+            if name in self.measured
+            else (levels, np.arange(len(levels)))
             for name, levels in self.levels.items()
         }
 
@@ -167,14 +169,20 @@ class Scheme:
         is_none = find_none_rows(frame, self.none)
         codes = [np.where(is_none, 0, 1)] if self.has_inside else []
         for attribute in self.attributes:
-            codes.append(encode_attribute(get_column(frame, attribute.name), attribute, is_none, describe_row))
+            codes.append(
+                encode_attribute(
+                    get_column(frame, attribute.name), attribute, is_none, describe_row
+                )
+            )
         return (
             np.column_stack(codes).astype(np.int64)
             if codes
             else np.empty((len(frame), 0), np.int64)
         )
 
-    def with_numbers(self, names: Sequence[str], new_tasks: "pd.DataFrame | SchemeTasks") -> "Scheme":
+    def with_numbers(
+        self, names: Sequence[str], new_tasks: "pd.DataFrame | SchemeTasks"
+    ) -> "Scheme":
         """Add the numbers in new tasks as levels of the named attributes."""
         attributes = []
         for attribute in self.attributes:
@@ -190,13 +198,19 @@ class Scheme:
                     texts = encode_texts(new_tasks.iloc[:, columns[0]])[1]
                 known_texts = {*attribute.levels, *attribute.missing}
                 new_levels = tuple(
-                    text for text in texts if text not in known_texts and parse_number(text) is not None
+                    text
+                    for text in texts
+                    if text not in known_texts and parse_number(text) is not None
                 )
-                attribute = attribute._replace(levels=attribute.levels + new_levels, order=ANY_NUMBER)
+                attribute = attribute._replace(
+                    levels=attribute.levels + new_levels, order=ANY_NUMBER
+                )
             attributes.append(attribute)
         return replace(self, attributes=tuple(attributes))
 
-    def encode(self, new: "pd.DataFrame | SchemeTasks", respondents: Sequence[str] = ()) -> EncodedTasks:
+    def encode(
+        self, new: "pd.DataFrame | SchemeTasks", respondents: Sequence[str] = ()
+    ) -> EncodedTasks:
         """Encode the rows of new tasks; see `ChoiceExperiment.encode`."""
         if isinstance(new, SchemeTasks):
             return self._encode_tasks(new, respondents)
@@ -209,7 +223,9 @@ class Scheme:
         if not len(frame):
             raise DataError("The table of new tasks has no rows; give at least one alternative.")
         person = (
-            read_row_texts(get_column(frame, self.respondent)) if self.respondent in frame.columns else None
+            read_row_texts(get_column(frame, self.respondent))
+            if self.respondent in frame.columns
+            else None
         )
         task = read_row_texts(get_column(frame, self.task)) if self.task in frame.columns else None
         describe_row = _build_row_describer(frame, person, task)
@@ -226,7 +242,9 @@ class Scheme:
         # labels that are an attribute may be repeated
         label = None if self.alternative in self.names else self.alternative
         if label is not None and label in frame.columns:
-            check_unique_alternatives(read_row_texts(get_column(frame, label)), task_of_row, describe_row)
+            check_unique_alternatives(
+                read_row_texts(get_column(frame, label)), task_of_row, describe_row
+            )
         respondent_index = zeros - 1 if person is None else places_among(person, respondents)
         return EncodedTasks(task_of_row, respondent_index, self.products(frame, describe_row))
 
@@ -271,7 +289,8 @@ class Scheme:
         """Return the name of each attribute with a description of its levels."""
         inside = [Attribute(INSIDE, INSIDE_LEVELS, ALPHABET)] if self.has_inside else []
         return tuple(
-            (attribute.name, _describe_levels(attribute)) for attribute in (*inside, *self.attributes)
+            (attribute.name, _describe_levels(attribute))
+            for attribute in (*inside, *self.attributes)
         )
 
 
@@ -306,8 +325,12 @@ def encode_attribute(
         level_numbers[present] = encode_bins(attribute.name, codes[present], texts, *parts)
     else:
         if attribute.order == ANY_NUMBER:
-            read_numbers(attribute.name, texts, codes[present], at, "the model treats it as numeric")
-        level_numbers[present] = encode_levels(attribute.name, codes[present], texts, attribute.levels, at)
+            read_numbers(
+                attribute.name, texts, codes[present], at, "the model treats it as numeric"
+            )
+        level_numbers[present] = encode_levels(
+            attribute.name, codes[present], texts, attribute.levels, at
+        )
     return level_numbers
 
 
@@ -324,7 +347,9 @@ def find_none_rows(frame: "pd.DataFrame", none: tuple[tuple[str, str], ...]) -> 
     return is_none
 
 
-def check_unique_alternatives(labels: np.ndarray, task_of_row: np.ndarray, describe_row: RowDescriber) -> None:
+def check_unique_alternatives(
+    labels: np.ndarray, task_of_row: np.ndarray, describe_row: RowDescriber
+) -> None:
     """Raise if a task lists an alternative twice."""
     import pandas as pd
 
@@ -332,8 +357,8 @@ def check_unique_alternatives(labels: np.ndarray, task_of_row: np.ndarray, descr
     if is_repeated.any():
         row = int(is_repeated.argmax())
         raise DataError(
-            f"Alternative {labels[row]!r} {describe_row(row)} is listed twice; remove a row, or number"
-            " the alternatives."
+            f"Alternative {labels[row]!r} {describe_row(row)} is listed twice; remove a row, or"
+            " number the alternatives."
         )
 
 
@@ -345,8 +370,11 @@ def number_tasks(person: np.ndarray, task: np.ndarray) -> np.ndarray:
     return pd.factorize(task_key)[0].astype(np.int64)
 
 
-def _build_row_describer(frame: "pd.DataFrame", person: np.ndarray | None, task: np.ndarray | None) -> RowDescriber:
+def _build_row_describer(
+    frame: "pd.DataFrame", person: np.ndarray | None, task: np.ndarray | None
+) -> RowDescriber:
     """Build a function that describes a row by its task and respondent."""
+
     def where(row: int) -> str:
         """Describe a row."""
         parts = [f"task {task[row]!r}"] if task is not None else []
@@ -375,10 +403,13 @@ def explain_no_constants(data: "ChoiceExperiment") -> str:
         return "the alternatives have no names, only one, or too many"
     start = os.path.commonprefix(names.tolist())
     longest = max(len(name) - len(start) for name in names)
-    lettered = longest < 2 and (not start[-1:].isalpha() or simplify_name(start) in ALTERNATIVE.synonyms)
+    lettered = longest < 2 and (
+        not start[-1:].isalpha() or simplify_name(start) in ALTERNATIVE.synonyms
+    )
     if lettered or any(letter.isdigit() for name in names for letter in name):
         return "the alternatives are numbered"
-    identifications = []  # for each attribute: do labels determine its level, and its level the label?
+    # for each attribute: do labels determine its level, and does its level determine the label?
+    identifications = []
     for levels, attribute in zip(
         rows[~is_none, int(data.scheme.has_inside) :].T, data.scheme.attributes, strict=True
     ):
@@ -386,7 +417,9 @@ def explain_no_constants(data: "ChoiceExperiment") -> str:
         identifications.append(
             (pairs == len(names), attribute.order == ALPHABET and pairs == len(np.unique(levels)))
         )
-    if all(of_label for of_label, _ in identifications) or any(of_level for _, of_level in identifications):
+    if all(of_label for of_label, _ in identifications) or any(
+        of_level for _, of_level in identifications
+    ):
         return "the attributes distinguish the alternatives"
     return ""
 
@@ -416,7 +449,9 @@ def add_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
     levels, order = sort_by_value(names)
     codes = places_among(data.alternative_labels, levels)
     codes[is_none] = -1
-    products, row_product = np.unique(np.column_stack([old_levels, codes]), axis=0, return_inverse=True)
+    products, row_product = np.unique(
+        np.column_stack([old_levels, codes]), axis=0, return_inverse=True
+    )
     attributes = (*scheme.attributes, Attribute(scheme.alternative, levels, order))
     changed = {
         "scheme": replace(scheme, attributes=attributes),

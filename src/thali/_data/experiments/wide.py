@@ -17,9 +17,9 @@ from ..roles import (
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
     TASK,
-    map_plain_names,
     column_names,
     find_no_answers,
+    map_plain_names,
     simplify_name,
 )
 from .dual import BOUGHT
@@ -82,7 +82,11 @@ def find_wide_tasks(
     names = column_names(frame)
     name_by_plain = map_plain_names(names)
     column_by_role = dict(named_columns)
-    for role, column_role in (("respondent", RESPONDENT_OF_TASKS), ("task", TASK), ("chosen", CHOSEN)):
+    for role, column_role in (
+        ("respondent", RESPONDENT_OF_TASKS),
+        ("task", TASK),
+        ("chosen", CHOSEN),
+    ):
         if column_by_role.get(role) is None:
             column_by_role[role] = column_role.among(name_by_plain)
     chosen = column_by_role["chosen"]
@@ -96,10 +100,14 @@ def find_wide_tasks(
     for separator in (*_SEPARATORS, _ATTACHED):
         # the alternative ends a name, or begins it
         for is_suffix in (True, False)[: 1 if separator == _ATTACHED else 2]:
-            described = _group_columns([name for name in names if name not in role_columns], separator, is_suffix)
+            described = _group_columns(
+                [name for name in names if name not in role_columns], separator, is_suffix
+            )
             if separator == _ATTACHED:
                 described = _select_numbered(described, listed_names, picked)
-            alternatives_found = tuple(dict.fromkeys(name for group in described.values() for name in group))
+            alternatives_found = tuple(
+                dict.fromkeys(name for group in described.values() for name in group)
+            )
             if listed_names is not None:
                 fits = set(listed_names) <= set(alternatives_found)
             else:
@@ -111,16 +119,21 @@ def find_wide_tasks(
     if best is None:
         return None
     alternatives_found, described, is_sure = best
-    available = next(
-        (dict(each) for name, each in described.items() if simplify_name(name) in AVAILABLE.sure), {}
-    )
-    attributes = {
-        name: each for name, each in described.items() if simplify_name(name) not in AVAILABLE.sure
-    }
+    marks = [name for name in described if simplify_name(name) in AVAILABLE.sure]
+    available = dict(described[marks[0]]) if marks else {}
+    attributes = {name: group for name, group in described.items() if name not in marks}
     roles = column_by_role["respondent"], column_by_role["task"], chosen
     if len(attributes) < (1 if is_sure else 2):
         return None
-    return WideTasks(alternatives_found, attributes, available, *roles, listed_names is not None, is_sure, none_column)
+    return WideTasks(
+        alternatives_found,
+        attributes,
+        available,
+        *roles,
+        listed_names is not None,
+        is_sure,
+        none_column,
+    )
 
 
 def list_attribute_names(name: str) -> list[str]:
@@ -128,7 +141,7 @@ def list_attribute_names(name: str) -> list[str]:
 
     Examples
     --------
-    >>> bases_of("price_1"), bases_of("pf2")
+    >>> list_attribute_names("price_1"), list_attribute_names("pf2")
     (['price', '1'], ['pf'])
     """
     name_parts = [
@@ -140,7 +153,9 @@ def list_attribute_names(name: str) -> list[str]:
     numbered = _NUMBERED.fullmatch(name)
     return list(
         dict.fromkeys(
-            part for part in (*name_parts, *([numbered[1]] if numbered and not name_parts else [])) if part
+            part
+            for part in (*name_parts, *([numbered[1]] if numbered and not name_parts else []))
+            if part
         )
     )
 
@@ -165,11 +180,17 @@ def _group_columns(names: list[str], separator: str, is_suffix: bool) -> dict[st
             numbered = _NUMBERED.fullmatch(name)
             start, mark, end = (numbered[1], "1", numbered[2]) if numbered else ("", "", "")
         else:
-            start, mark, end = name.rpartition(separator) if is_suffix else name.partition(separator)
+            start, mark, end = (
+                name.rpartition(separator) if is_suffix else name.partition(separator)
+            )
         if mark and start and end:
             attribute, alternative = (start, end) if is_suffix else (end, start)
             columns_by_attribute.setdefault(attribute, {})[alternative] = name
-    return {attribute: columns for attribute, columns in columns_by_attribute.items() if len(columns) > 1}
+    return {
+        attribute: columns
+        for attribute, columns in columns_by_attribute.items()
+        if len(columns) > 1
+    }
 
 
 def _select_numbered(
@@ -201,7 +222,12 @@ def _find_none_offer(names: list[str]) -> str | None:
     """
     name_by_plain = map_plain_names(names)
     none_column = next(
-        (name_by_plain[word + no] for word in AVAILABLE.sure for no in NO_CHOICE if word + no in name_by_plain),
+        (
+            name_by_plain[word + no]
+            for word in AVAILABLE.sure
+            for no in NO_CHOICE
+            if word + no in name_by_plain
+        ),
         None,
     )
     other_names = [name for name in names if name != none_column]
@@ -217,10 +243,12 @@ def _find_none_offer(names: list[str]) -> str | None:
 
 def _are_alternatives(alternatives: tuple[str, ...], picked: set[str]) -> bool:
     """Return whether the choices are these alternatives, or the alternatives are numbered."""
-    choices = {text for text in picked if simplify_name(text) not in ZERO_OR_NONE} - find_no_answers(
-        picked, alternatives
+    choices = {
+        text for text in picked if simplify_name(text) not in ZERO_OR_NONE
+    } - find_no_answers(picked, alternatives)
+    return bool(choices) and (
+        choices <= set(alternatives) or set(alternatives) == set(_NUMBERS[: len(alternatives)])
     )
-    return bool(choices) and (choices <= set(alternatives) or set(alternatives) == set(_NUMBERS[: len(alternatives)]))
 
 
 def add_lacking_word(columns: WideTasks, missing: Any) -> Any:
@@ -234,7 +262,10 @@ def add_lacking_word(columns: WideTasks, missing: Any) -> Any:
         words_by_attribute = dict.fromkeys(columns.attributes, missing)
     for name in incomplete:
         words = words_by_attribute.get(name, [])
-        words_by_attribute[name] = [*(words if isinstance(words, list | tuple) else [words]), LACKING]
+        words_by_attribute[name] = [
+            *(words if isinstance(words, list | tuple) else [words]),
+            LACKING,
+        ]
     return words_by_attribute
 
 
@@ -263,7 +294,12 @@ def _check_column_order(columns: WideTasks) -> None:
 def find_none_word(picked: Iterable[str], labels: Collection[str]) -> str | None:
     """Find the word among the choices that means none of the alternatives."""
     return next(
-        (str(text) for text in picked if simplify_name(text) in ZERO_OR_NONE and text not in labels), None
+        (
+            str(text)
+            for text in picked
+            if simplify_name(text) in ZERO_OR_NONE and text not in labels
+        ),
+        None,
     )
 
 
@@ -276,7 +312,9 @@ def build_long_frame(
     """
     import pandas as pd
 
-    picked = np.array([as_label(value) for value in get_column(frame, columns.chosen)], dtype=object)
+    picked = np.array(
+        [as_label(value) for value in get_column(frame, columns.chosen)], dtype=object
+    )
     labels = columns.alternatives
     none_label = None if none is None else as_label(none)
     if none is None:
@@ -305,7 +343,11 @@ def build_long_frame(
     respondents = pd.Series(rows + 1, frame.index)
     if columns.respondent is not None:
         respondents = frame[columns.respondent]
-    task = frame[columns.task] if columns.task is not None else respondents.groupby(respondents).cumcount() + 1
+    task = (
+        frame[columns.task]
+        if columns.task is not None
+        else respondents.groupby(respondents).cumcount() + 1
+    )
     if clashes := {*_LONG, BOUGHT} & {*columns.attributes}:
         raise DataError(
             f"The attribute {min(clashes)!r} has the same name as a task column; rename the columns"

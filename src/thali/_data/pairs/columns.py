@@ -37,16 +37,19 @@ COUNT_NAMES = (
     "{0}count",
     "chose{0}",
     "{0}chosen",
+    "n{0}{1}",
+    "w{0}{1}",
+    "x{0}{1}",
+    "wins{0}{1}",
 )
-COUNT_NAMES += ("n{0}{1}", "w{0}{1}", "x{0}{1}", "wins{0}{1}")
 _NEUTRAL = (
     ("row", "col"),
     ("row", "column"),
     ("player", "opponent"),
     ("team", "opponent"),
     ("option", "other"),
+    ("item", "other"),
 )
-_NEUTRAL += (("item", "other"),)
 
 SHARES = (
     "percent",
@@ -76,10 +79,14 @@ class PairColumns(NamedTuple):
         a, b = self.options
         if len(self.times) == 2:
             over, under = self.times
-            description = f"table of pairs, {a!r} over {b!r} counted in {over!r}, the reverse in {under!r}"
+            description = (
+                f"table of pairs, {a!r} over {b!r} counted in {over!r}, the reverse in {under!r}"
+            )
         else:
             description = f"long table, {a!r} chosen over {b!r}, "
-            description += f"counts in {self.times[0]!r}" if self.times else "one comparison per row"
+            description += (
+                f"counts in {self.times[0]!r}" if self.times else "one comparison per row"
+            )
         description += f", ties in {self.ties!r}" if self.ties is not None else ""
         return description + describe_columns(None, self.respondent)
 
@@ -115,14 +122,21 @@ def list_readings(names: list[str], taken: Collection[str | None] = ()) -> list[
         )
         for each in sides
     ]
-    option_pairs += [((name_by_plain[a], name_by_plain[b]), [], False) for a, b in _NEUTRAL if there(a, b)]
+    option_pairs += [
+        ((name_by_plain[a], name_by_plain[b]), [], False) for a, b in _NEUTRAL if there(a, b)
+    ]
     two_sided = [
-        PairColumns(options, (name_by_plain[times], name_by_plain[reverse]), ties, respondent, in_order)
+        PairColumns(
+            options, (name_by_plain[times], name_by_plain[reverse]), ties, respondent, in_order
+        )
         for options, counted, in_order in option_pairs
         for times, reverse in (*counted, *WINS_LOSSES)
-        if there(times, reverse) and not {name_by_plain[times], name_by_plain[reverse]} & set(options)
+        if there(times, reverse)
+        and not {name_by_plain[times], name_by_plain[reverse]} & set(options)
     ]
-    two_sided = [each for each in two_sided if simplify_name(each.options[0]) not in _list_count_names(sides)]
+    two_sided = [
+        each for each in two_sided if simplify_name(each.options[0]) not in _list_count_names(sides)
+    ]
     if two_sided:
         return two_sided
     # with its accent: without it numbers the rows
@@ -138,7 +152,8 @@ def list_readings(names: list[str], taken: Collection[str | None] = ()) -> list[
         PairColumns((name_by_plain[chosen], name_by_plain[rejected]), times, ties, respondent)
         for chosen, rejected in CHOSEN_REJECTED
         # a triplet
-        if there(chosen, rejected) and not (chosen == "i" and {"k", *ODD.sure} & name_by_plain.keys())
+        if there(chosen, rejected)
+        and not (chosen == "i" and {"k", *ODD.sure} & name_by_plain.keys())
         for times in counts
     ]
 
@@ -171,7 +186,8 @@ def find_ties_column(names: list[str]) -> str | None:
     tie_columns = [name for name in names if simplify_name(name) in (*TIES.sure, "tij")]
     if len(tie_columns) > 1:
         raise DataError(
-            f"Several columns seem to contain ties: {shorten(tie_columns)}; remove or rename all but one."
+            f"Several columns seem to contain ties: {shorten(tie_columns)}; remove or rename all"
+            " but one."
         )
     return tie_columns[0] if tie_columns else None
 
@@ -204,7 +220,11 @@ def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
         return missing_count, "", 4
     for pair in CHOSEN_REJECTED[:-1]:  # a column called i or j says little
         for role, (present, missing) in (("rejected", pair), ("chosen", pair[::-1])):
-            if present in name_by_plain and missing not in name_by_plain and not (present == "chosen" or present == "preferred"):
+            if (
+                present in name_by_plain
+                and missing not in name_by_plain
+                and not (present == "chosen" or present == "preferred")
+            ):
                 return f"a column {missing!r} to match {name_by_plain[present]!r}", role, 1
     return None
 
@@ -217,7 +237,11 @@ def _find_missing_count(names: list[str], name_by_plain: dict[str, str]) -> str 
         for each in sides
         if simplify_name(each.columns[0]) not in _list_count_names(sides)
     ]
-    option_pairs += [((name_by_plain[a], name_by_plain[second]), (a, second)) for a, second in _NEUTRAL if a in name_by_plain and second in name_by_plain]
+    option_pairs += [
+        ((name_by_plain[a], name_by_plain[second]), (a, second))
+        for a, second in _NEUTRAL
+        if a in name_by_plain and second in name_by_plain
+    ]
     for (a, second), side in option_pairs:
         shares = [
             name
@@ -229,13 +253,18 @@ def _find_missing_count(names: list[str], name_by_plain: dict[str, str]) -> str 
                 f"two columns, such as 'wins' and 'losses', that count how often {a!r} and how"
                 f" often {second!r} was chosen (not {shares[0]!r})"
             )
-        times = [(spelled.format(*side), spelled.format(*side[::-1])) for spelled in COUNT_NAMES] + [
-            *WINS_LOSSES
-        ]
+        times = [
+            (spelled.format(*side), spelled.format(*side[::-1])) for spelled in COUNT_NAMES
+        ] + [*WINS_LOSSES]
         for present, reverse in (*times, *(two[::-1] for two in times)):
-            if present in name_by_plain and reverse not in name_by_plain and name_by_plain[present] not in (a, second):
+            if (
+                present in name_by_plain
+                and reverse not in name_by_plain
+                and name_by_plain[present] not in (a, second)
+            ):
                 uncounted_option = second if present in [first for first, _ in times] else a
                 return (
-                    f"a column to match {name_by_plain[present]!r} that counts how often {uncounted_option!r} was chosen"
+                    f"a column to match {name_by_plain[present]!r} that counts how often"
+                    f" {uncounted_option!r} was chosen"
                 )
     return None

@@ -14,20 +14,20 @@ from thali.errors import DataError, DataWarning
 from ..answers import Answers
 from ..checks import are_integers
 from ..columns import read_square_cells
-from ..connectivity import list_components, describe_disconnected
+from ..connectivity import describe_disconnected, list_components
 from ..facts import (
     MAX_LISTED,
     count_component_facts,
-    list_name_facts,
     count_respondent_facts,
     format_pair_share,
     format_value_range,
+    list_name_facts,
 )
 from ..judged import JudgedByPeople
 from ..kinds import PAIRS
 from ..people import list_people_facts
 from ..questions import Questions
-from ..suspicious import find_similar_labels, find_percentages, warn_each
+from ..suspicious import find_percentages, find_similar_labels, warn_each
 from . import parts, tables
 from .covariates import CovariateCells, PairCovariates
 from .dates import Dates
@@ -152,7 +152,9 @@ class PairedComparisons(JudgedByPeople):
             counted = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
             self._freeze(*tables.build_fields(names, winner, loser, *counted))
         table = hasattr(counts, "columns")  # a table made by hand, not the array of a program
-        warn_each(find_similar_labels(names), find_percentages(self.wins, self.losses) if table else None)
+        warn_each(
+            find_similar_labels(names), find_percentages(self.wins, self.losses) if table else None
+        )
 
     from_frame: Final = classmethod(tables.from_frame)
     from_pairs: Final = classmethod(tables.from_pairs)
@@ -212,7 +214,9 @@ class PairedComparisons(JudgedByPeople):
         details = "".join(
             f", {part}" for part in (self.answers, self.covariates, self.dates) if part is not None
         )
-        return f"{plural(self.n_options, 'option')}, {plural(self.n_pairs, 'pair')}, {total}{details}"
+        return (
+            f"{plural(self.n_options, 'option')}, {plural(self.n_pairs, 'pair')}, {total}{details}"
+        )
 
     def __repr__(self) -> str:
         return f"PairedComparisons({self}, {plural(len(self.components()), 'component')})"
@@ -289,7 +293,8 @@ class PairedComparisons(JudgedByPeople):
         """Build a dense array from the values above and below the diagonal."""
         if self.n_options > MAX_DENSE:
             raise DataError(
-                f"`{attribute}` is a dense matrix, limited to {MAX_DENSE:,} options; these data have"
+                f"`{attribute}` is a dense matrix, limited to {MAX_DENSE:,} options; these data"
+                " have"
                 f" {self.n_options:,}. Use `to_frame()`, or `first`, `second`, `wins`, `losses`"
                 " and `tied`."
             )
@@ -372,7 +377,8 @@ class PairedComparisons(JudgedByPeople):
         )
         (_, loser), (most, winner) = pair
         most, tied, total = (
-            short_number(times) for times in (most, self.tied[pair_index], pair[0][0] + most + self.tied[pair_index])
+            short_number(times)
+            for times in (most, self.tied[pair_index], pair[0][0] + most + self.tied[pair_index])
         )
         ties = f" ({plural(tied, 'tie')})" if tied else ""
         return f"{winner!r} chosen over {loser!r} {most:,} of {plural(total, 'time')}{ties}"

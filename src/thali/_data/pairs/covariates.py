@@ -136,7 +136,11 @@ class PairCovariates(Frozen):
             np.zeros((n_options, len(names))),
             (counts * won, counts * ~won, tied),
         )
-        answers = None if row_respondents is None else Answers.of_rows(row_respondents, cell, won, counts, tied)
+        answers = (
+            None
+            if row_respondents is None
+            else Answers.of_rows(row_respondents, cell, won, counts, tied)
+        )
         return cls._from_fields(names, *cells, answers)
 
     def of_pairs(
@@ -167,7 +171,11 @@ class PairCovariates(Frozen):
         )
         new_cells = np.zeros(len(has_kept_pair), np.int64)
         new_cells[cells] = np.arange(len(cells))
-        answers = None if self.answers is None else self.answers.of_pairs(has_kept_pair, new_cells, is_turned)
+        answers = (
+            None
+            if self.answers is None
+            else self.answers.of_pairs(has_kept_pair, new_cells, is_turned)
+        )
         return self._from_fields(self.names, *arrays, answers)
 
     def of_names(self, names: Sequence[str]) -> "PairCovariates | None":
@@ -181,7 +189,9 @@ class PairCovariates(Frozen):
             return None
         indices = [k for k, name in enumerate(self.names) if name in names]
         counts = self.wins, self.losses, self.tied
-        cells, cell_of_old = _sum_cells(self.pair, self.values[:, indices], self.options[:, indices], counts)
+        cells, cell_of_old = _sum_cells(
+            self.pair, self.values[:, indices], self.options[:, indices], counts
+        )
         answers = None if self.answers is None else self.answers.merged(cell_of_old)
         return self._from_fields(tuple(self.names[k] for k in indices), *cells, answers)
 
@@ -208,7 +218,9 @@ class PairCovariates(Frozen):
             return None
         answers = None if self.answers is None else self.answers.without_ties(share)
         if answers is not None:
-            answers = answers.of_pairs(is_kept, np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool))
+            answers = answers.of_pairs(
+                is_kept, np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool)
+            )
         arrays = (
             self.pair[is_kept],
             self.values[is_kept],
@@ -232,7 +244,9 @@ class PairCovariates(Frozen):
             np.concatenate([getattr(part, side) for part in parts])
             for side in ("wins", "losses", "tied")
         ]
-        return self._from_fields(self.names, *_sum_cells(pair, values, self.options, counts)[0], None)
+        return self._from_fields(
+            self.names, *_sum_cells(pair, values, self.options, counts)[0], None
+        )
 
     def with_counts(
         self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray
@@ -257,7 +271,10 @@ def _sum_cells(
 
 
 def read_covariates(
-    frame: "pd.DataFrame", names: Sequence[str], sides: tuple[str, str] | None, used_columns: Sequence[str]
+    frame: "pd.DataFrame",
+    names: Sequence[str],
+    sides: tuple[str, str] | None,
+    used_columns: Sequence[str],
 ) -> CovariateColumns:
     """Read columns as covariates: numbers unchanged, categories as indicators but the first.
 
@@ -288,7 +305,11 @@ def read_covariates(
                 f"Column {name!r} contains the options or the outcome and cannot be a covariate;"
                 " name another column."
             )
-        values_by_name |= _read_number_covariate(values, frame) if _is_numeric(values) else _build_indicators(frame, name)
+        values_by_name |= (
+            _read_number_covariate(values, frame)
+            if _is_numeric(values)
+            else _build_indicators(frame, name)
+        )
     for name, values in values_by_name.items():
         refuse_extremes(values, f"number of the covariate {name!r}")
     return CovariateColumns(tuple(values_by_name), np.column_stack(list(values_by_name.values())))
@@ -339,7 +360,7 @@ def find_side_pair(
     --------
     >>> columns = ["model_a", "model_b", "length_a", "length_b", "turns"]
     >>> [
-    ...     of_both_sides(name, columns, ("model_a", "model_b"))
+    ...     find_side_pair(name, columns, ("model_a", "model_b"))
     ...     for name in ("length", "length_b", "turns")
     ... ]
     [('length_a', 'length_b'), ('length_a', 'length_b'), None]
@@ -355,7 +376,9 @@ def find_side_pair(
                 or (name == stem and stem in columns)
             ):
                 continue
-            first_marks, second_marks = ({word for _, word, _ in _split_side_words(side)} for side in sides)
+            first_marks, second_marks = (
+                {word for _, word, _ in _split_side_words(side)} for side in sides
+            )
             is_second = other_mark in first_marks or mark in second_marks
             # neither option column contains a side word
             if not (is_second or mark in first_marks or other_mark in second_marks):

@@ -41,7 +41,7 @@ class RowDates(NamedTuple):
     unit: str
     number: np.ndarray  # (rows,) int64
 
-    def of_rows(self, rows: np.ndarray) -> "When":
+    def of_rows(self, rows: np.ndarray) -> "RowDates":
         """Select rows."""
         return self._replace(number=self.number[rows])
 
@@ -167,15 +167,24 @@ class Dates(Frozen):
         respondent = respondent[is_kept] if len(respondent) else respondent
         sides = (sides[0][is_kept], sides[1][is_kept])
         return self.of_rows(
-            self.name, self.unit, self.time[is_kept], sides, respondent, x[is_kept], counts[:, is_kept]
+            self.name,
+            self.unit,
+            self.time[is_kept],
+            sides,
+            respondent,
+            x[is_kept],
+            counts[:, is_kept],
         )
 
     def between(self, since: Any, until: Any) -> "Dates":
         """Select the rows between two times, both included; None: no limit."""
         first_bound, last_bound = (
-            parse_bound(self.unit, name, value) for name, value in (("since", since), ("until", until))
+            parse_bound(self.unit, name, value)
+            for name, value in (("since", since), ("until", until))
         )
-        is_kept = np.ones(len(self.time), bool) if first_bound is None else self.time >= first_bound[0]
+        is_kept = (
+            np.ones(len(self.time), bool) if first_bound is None else self.time >= first_bound[0]
+        )
         is_kept &= True if last_bound is None else self.time <= last_bound[1]
         if not is_kept.any():
             ends = [format_time(self.unit, end) for end in (self.time.min(), self.time.max())]
@@ -217,7 +226,9 @@ def group_equal_rows(
     group = np.zeros(len(x), np.int64)
     for key in keys:
         _, key_codes = np.unique(key, return_inverse=True)
-        _, group = np.unique(group * (key_codes.max(initial=0) + 1) + key_codes, return_inverse=True)
+        _, group = np.unique(
+            group * (key_codes.max(initial=0) + 1) + key_codes, return_inverse=True
+        )
     if x.shape[1]:
         _, group = np.unique(np.column_stack([group, x]), axis=0, return_inverse=True)
     _, first_rows = np.unique(group.ravel(), return_index=True)
@@ -254,9 +265,7 @@ def parse_bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
         )
         # a day, a month or a year
         after = start + np.timedelta64(1, np.datetime_data(start.dtype)[0])
-        return int(day[0].astype(np.int64)), int(
-            after.astype("datetime64[D]").astype(np.int64)
-        ) - 1
+        return int(day[0].astype(np.int64)), int(after.astype("datetime64[D]").astype(np.int64)) - 1
     except (ValueError, TypeError):
         expected = f"a date such as {_EXAMPLE}" if unit == DAY else "an integer"
         raise ArgumentError(Argument(argument), f" must be {expected}; got {value!r}.") from None
@@ -282,7 +291,9 @@ def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
     series = get_column(frame, name)
     is_blank = series.isna() | (series.astype(str).str.strip() == "")
     if is_blank.any():
-        raise MissingDateError(name, int(frame.index[int(np.flatnonzero(is_blank)[0])]), int(is_blank.sum()))
+        raise MissingDateError(
+            name, int(frame.index[int(np.flatnonzero(is_blank)[0])]), int(is_blank.sum())
+        )
     if pd.api.types.is_datetime64_any_dtype(series.dtype):
         return RowDates(name, DAY, _convert_days(series))
     if pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_bool_dtype(series.dtype):
@@ -321,7 +332,8 @@ def _parse_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> Row
         return RowDates(name, DAY, np.floor(numbers / per_second[unit] / 86_400.0).astype(np.int64))
     if (fractional := np.flatnonzero(numbers != np.floor(numbers))).size:
         raise DataError(
-            f"Column {name!r} contains {numbers[fractional[0]]:g} in row {frame.index[fractional[0]]},"
+            f"Column {name!r} contains {numbers[fractional[0]]:g} in row"
+            f" {frame.index[fractional[0]]},"
             f" which is not a date such as {_EXAMPLE}, a number of seconds since 1970, or an"
             " integer period."
         )
@@ -354,9 +366,14 @@ def _parse_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.nda
     if not readings:
         bad_row = int(np.flatnonzero(~best_format[1][text_index])[0])
         good_rows = np.flatnonzero(best_format[1][text_index])
-        contrast = f", but {texts.iloc[good_rows[0]]!r} in row {frame.index[good_rows[0]]}" if good_rows.size else ""
+        contrast = (
+            f", but {texts.iloc[good_rows[0]]!r} in row {frame.index[good_rows[0]]}"
+            if good_rows.size
+            else ""
+        )
         raise DataError(
-            f"Column {name!r} contains {texts.iloc[bad_row]!r} in row {frame.index[bad_row]}{contrast};"
+            f"Column {name!r} contains {texts.iloc[bad_row]!r} in row"
+            f" {frame.index[bad_row]}{contrast};"
             f" write all dates in one format, preferably as {_EXAMPLE}."
         )
     if any(not np.array_equal(readings[0], days) for days in readings[1:]):

@@ -13,7 +13,13 @@ from ..answers import OUTCOMES, Answers, RowRespondents, merge_respondents
 from ..columns import convert_frame
 from ..people import group_people
 from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, build_report_rows
-from .covariates import ORDER, CovariateCells, CovariateColumns, PairCovariates, read_option_covariates
+from .covariates import (
+    ORDER,
+    CovariateCells,
+    CovariateColumns,
+    PairCovariates,
+    read_option_covariates,
+)
 from .dates import Dates, RowDates
 from .tables import build_fields, build_from_rows
 
@@ -42,7 +48,6 @@ class HeldOutPair(NamedTuple):
         if self.covariates is None:
             return None
         return {name: values for name, values in self.covariates.items() if name in names}
-
 
 
 def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedComparisons":
@@ -84,7 +89,10 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
     selected = data._from_fields(*build_fields(names, winner, loser, counts, tied))
     new_first, new_second = new_index[data.first], new_index[data.second]
     pair_key = np.minimum(new_first, new_second) * len(names) + np.maximum(new_first, new_second)
-    new_pair, is_turned = np.searchsorted(selected.first * len(names) + selected.second, pair_key), new_first > new_second
+    new_pair, is_turned = (
+        np.searchsorted(selected.first * len(names) + selected.second, pair_key),
+        new_first > new_second,
+    )
     forward = None
     if data.forward is not None:
         backward = np.array([data.losses, data.wins, data.tied]) - data.forward[[1, 0, 2]]
@@ -108,7 +116,9 @@ def with_counts(
     Without `tied` there are no ties.
     """
     tied = np.zeros(data.n_pairs) if tied is None else tied
-    return data._from_fields(data.labels, data.first, data.second, wins, losses, tied, None, None, None)
+    return data._from_fields(
+        data.labels, data.first, data.second, wins, losses, tied, None, None, None
+    )
 
 
 def with_cell_counts(
@@ -176,14 +186,18 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
 
 def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedComparisons":
     """Select some of the pairs, with all options."""
-    arrays = (array[is_kept] for array in (data.first, data.second, data.wins, data.losses, data.tied))
+    arrays = (
+        array[is_kept] for array in (data.first, data.second, data.wins, data.losses, data.tied)
+    )
     new_index = np.cumsum(is_kept) - 1
     forward = None if data.forward is None else data.forward[:, is_kept]
     is_turned = np.zeros(len(is_kept), bool)
     answers = None if data.answers is None else data.answers.of_pairs(is_kept, new_index, is_turned)
     all_options = np.arange(data.n_options)
     covariates = (
-        None if data.covariates is None else data.covariates.of_pairs(is_kept, new_index, is_turned, all_options)
+        None
+        if data.covariates is None
+        else data.covariates.of_pairs(is_kept, new_index, is_turned, all_options)
     )
     pair_keys, n = (data.first * data.n_options + data.second)[is_kept], data.n_options
     dates = None if data.dates is None else data.dates.of_pairs(pair_keys, n)
@@ -243,7 +257,16 @@ def build_cells(data: "PairedComparisons") -> CovariateCells:
         return CovariateCells(np.arange(data.n_pairs), *sides, no_values, data.answers)
     first, second = data.first[covariates.pair], data.second[covariates.pair]
     x = covariates.values + covariates.options[first] - covariates.options[second]
-    return CovariateCells(covariates.pair, first, second, covariates.wins, covariates.losses, covariates.tied, x, covariates.answers)
+    return CovariateCells(
+        covariates.pair,
+        first,
+        second,
+        covariates.wins,
+        covariates.losses,
+        covariates.tied,
+        x,
+        covariates.answers,
+    )
 
 
 def build_questions(
@@ -263,7 +286,9 @@ def build_questions(
         times = np.column_stack([getattr(answers, name) for name in outcomes]).ravel()
         is_positive = times > 0.0
         respondent = np.repeat(answers.respondent, size)
-        return GivenAnswers(answers.respondents, respondent[is_positive], answer[is_positive], times[is_positive])
+        return GivenAnswers(
+            answers.respondents, respondent[is_positive], answer[is_positive], times[is_positive]
+        )
 
     def rows() -> ReportRows:
         """Build the report rows."""
@@ -272,7 +297,9 @@ def build_questions(
         if size == OUTCOMES:
             names["tied"] = np.tile([False, True], data.n_pairs)
         row = (size * cells.pair[:, None] + np.arange(size)).ravel()
-        report_rows = build_report_rows(PAIR if size < OUTCOMES else TIED, row, names, len(cells.pair))
+        report_rows = build_report_rows(
+            PAIR if size < OUTCOMES else TIED, row, names, len(cells.pair)
+        )
         pairs = np.arange(data.n_pairs + 1)
         is_last = np.arange(size) == size - 1
         return report_rows._replace(
@@ -431,7 +458,10 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
         covariates.answers,
     )
     return copy_with_details(
-        data, data.forward, data.answers, PairCovariates._from_fields((*covariates.names, *names), *arrays)
+        data,
+        data.forward,
+        data.answers,
+        PairCovariates._from_fields((*covariates.names, *names), *arrays),
     )
 
 
@@ -588,7 +618,9 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
     for counts in (data.forward, np.array([data.wins, data.losses, data.tied]) - data.forward):
         is_compared = counts.sum(axis=0) > 0.0
         sides = data.first[is_compared], data.second[is_compared]
-        parts.append(data._from_fields(data.labels, *sides, *counts[:, is_compared], None, None, None))
+        parts.append(
+            data._from_fields(data.labels, *sides, *counts[:, is_compared], None, None, None)
+        )
     return parts[0], parts[1]
 
 
@@ -648,18 +680,20 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
     if data.covariate_names != more.covariate_names:
         old_covariates, new_covariates = (shorten(part.covariate_names) or "none" for part in parts)
         raise DataError(
-            f"The covariates of the new comparisons ({new_covariates}) differ from those of the earlier"
-            f" comparisons ({old_covariates}); give both the same covariates."
+            f"The covariates of the new comparisons ({new_covariates}) differ from those of the"
+            f" earlier comparisons ({old_covariates}); give both the same covariates."
         )
     if any(part.covariates is not None and part.covariates.is_of_options.any() for part in parts):
         raise DataError(
             "Comparisons with option covariates cannot be merged; add these covariates afterwards."
         )
     if (data.dates is None) != (more.dates is None):
-        clauses = ("have dates", "have none") if more.dates is None else ("have no dates", "have some")
+        clauses = (
+            ("have dates", "have none") if more.dates is None else ("have no dates", "have some")
+        )
         raise DataError(
-            f"The comparisons {clauses[0]}, but the new comparisons {clauses[1]}; name the column of"
-            " dates for both."
+            f"The comparisons {clauses[0]}, but the new comparisons {clauses[1]}; name the column"
+            " of dates for both."
         )
     if data.dates is not None and more.dates is not None and data.dates.unit != more.dates.unit:
         raise DataError(
@@ -680,7 +714,11 @@ def _merge_all_parts(
     for part in parts:
         part_options = np.array([option_indices[label] for label in part.labels])
         rows_of_part = list_finest_rows(part)
-        rows.append(rows_of_part._replace(first=part_options[rows_of_part.first], second=part_options[rows_of_part.second]))
+        rows.append(
+            rows_of_part._replace(
+                first=part_options[rows_of_part.first], second=part_options[rows_of_part.second]
+            )
+        )
     first, second, wins, losses, tied, covariate_values = (
         np.concatenate(column) for column in list(zip(*rows, strict=True))[:6]
     )
@@ -706,7 +744,9 @@ def _merge_all_parts(
     if dates is not None:
         times = np.concatenate([part.dates.time for part in parts if part.dates is not None])
         row_dates = RowDates(dates.name, dates.unit, np.tile(times, 2))
-    return build_from_rows(type(parts[0]), labels, outcomes, (row_respondents, in_order, covariates), row_dates, False)
+    return build_from_rows(
+        type(parts[0]), labels, outcomes, (row_respondents, in_order, covariates), row_dates, False
+    )
 
 
 class ComparisonRows(NamedTuple):
@@ -726,7 +766,13 @@ def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
     if data.dates is not None:
         dates = data.dates
         return ComparisonRows(
-            dates.first, dates.second, dates.wins, dates.losses, dates.tied, dates.x, dates.respondent
+            dates.first,
+            dates.second,
+            dates.wins,
+            dates.losses,
+            dates.tied,
+            dates.x,
+            dates.respondent,
         )
     cells, answers = (
         build_cells(data),

@@ -9,15 +9,29 @@ from thali._labels import as_label, shorten
 from thali.errors import DataError
 
 from ..answers import Answers, RowRespondents, read_respondents
-from ..columns import Cells, sum_pair_counts, convert_frame, get_column, read_counts, encode_labels, number_pairs
+from ..columns import (
+    Cells,
+    convert_frame,
+    encode_labels,
+    get_column,
+    number_pairs,
+    read_counts,
+    sum_pair_counts,
+)
 from ..roles import column_names, refuse_ambiguous
 from ..squares import describe_cell
-from ..suspicious import find_similar_labels, find_dropped_columns, find_percentages, find_total_labels, warn_each
-from .columns import PairColumns, find_respondent_column, find_pair_columns, is_uncounted
+from ..suspicious import (
+    find_dropped_columns,
+    find_percentages,
+    find_similar_labels,
+    find_total_labels,
+    warn_each,
+)
+from .columns import PairColumns, find_pair_columns, find_respondent_column, is_uncounted
 from .covariates import CovariateColumns, PairCovariates, list_covariate_columns, read_covariates
 from .dates import Dates, RowDates, read_dates
-from .trials import TrialOutcomes, read_trial_outcomes, find_trial_columns
-from .wide import WideColumns, read_wide_outcomes, find_wide_columns
+from .trials import TrialOutcomes, find_trial_columns, read_trial_outcomes
+from .wide import WideColumns, find_wide_columns, read_wide_outcomes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,16 +105,26 @@ def from_frame(
     names = column_names(frame)
     if chosen is None and rejected is None and not {"chosen", "rejected"} <= set(names):
         columns = find_pair_columns(names, (count, losses, ties, respondent))
-        if count is None and respondent is None and not columns.times and columns.respondent is None:
+        if (
+            count is None
+            and respondent is None
+            and not columns.times
+            and columns.respondent is None
+        ):
             refuse_ambiguous(frame)
         weights = weights or columns.weighted
     else:
         default_columns = [name if name in names else None for name in ("count", "ties")]
         columns = PairColumns(
-            (chosen or "chosen", rejected or "rejected"), tuple(filter(None, default_columns[:1])), default_columns[1]
+            (chosen or "chosen", rejected or "rejected"),
+            tuple(filter(None, default_columns[:1])),
+            default_columns[1],
         )
         columns = columns._replace(respondent=find_respondent_column(names, (count, respondent)))
-    times = (count or next(iter(columns.times), None), losses or next(iter(columns.times[1:]), None))
+    times = (
+        count or next(iter(columns.times), None),
+        losses or next(iter(columns.times[1:]), None),
+    )
     columns = columns._replace(times=tuple(filter(None, times)), ties=ties or columns.ties)
     return read_list(
         cls, frame, columns._replace(respondent=respondent or columns.respondent), labels, weights
@@ -135,7 +159,9 @@ def read_list(
         """Describe the position of a label."""
         return f"in row {frame.index[row]}, column {first_column if is_first else second_column!r}"
 
-    names, first_index, second_index = encode_labels(first, second, chosen + rejected + tied, labels, where)
+    names, first_index, second_index = encode_labels(
+        first, second, chosen + rejected + tied, labels, where
+    )
     row_respondents = read_respondents(frame, columns.respondent, columns.used)
     covariate_rows = None
     if covariates is not None:
@@ -157,9 +183,13 @@ def read_list(
         in_order = np.repeat([True, False], len(frame)) if columns.in_order else None
         if covariate_rows is not None:
             covariate_rows = covariate_rows._replace(values=np.tile(covariate_rows.values, (2, 1)))
-    data = build_from_rows(cls, names, cells, (row_respondents, in_order, covariate_rows), row_dates)
+    data = build_from_rows(
+        cls, names, cells, (row_respondents, in_order, covariate_rows), row_dates
+    )
     shares = (
-        find_percentages(data.wins, data.losses, data.tied) if columns.times and row_respondents is None else None
+        find_percentages(data.wins, data.losses, data.tied)
+        if columns.times and row_respondents is None
+        else None
     )
     warn_each(
         find_similar_labels(data.labels),
@@ -178,7 +208,9 @@ def _hint_shares(frame: "pd.DataFrame", columns: PairColumns) -> str | None:
         return None
 
 
-def _read_counts(frame: "pd.DataFrame", columns: PairColumns, weights: bool) -> tuple[np.ndarray, ...]:
+def _read_counts(
+    frame: "pd.DataFrame", columns: PairColumns, weights: bool
+) -> tuple[np.ndarray, ...]:
     """Read the counts of the first option, the second, and ties, per row."""
     zeros, ties = np.zeros(len(frame)), columns.ties
     tied = zeros
@@ -328,16 +360,28 @@ def from_trials(
         "count": count,
     }
     if people is None:
-        return read_trials(cls, frame, named_columns, False, coding, labels, weights, covariates, date)[0]
+        return read_trials(
+            cls, frame, named_columns, False, coding, labels, weights, covariates, date
+        )[0]
     frame = convert_frame(frame)
     for name in people:
         get_column(frame, name)
     columns = find_trial_columns(frame, named_columns, False)
-    people_columns = list_covariate_columns(covariates, list(frame.columns), (columns.first, columns.second))
+    people_columns = list_covariate_columns(
+        covariates, list(frame.columns), (columns.first, columns.second)
+    )
     used_columns = {*columns.used, *people, *people_columns, date}
     kept_columns = [name for name in frame.columns if name in used_columns]
     data = read_trials(
-        cls, frame.loc[:, kept_columns], named_columns, False, coding, labels, weights, covariates, date
+        cls,
+        frame.loc[:, kept_columns],
+        named_columns,
+        False,
+        coding,
+        labels,
+        weights,
+        covariates,
+        date,
     )[0]
     if data.answers is None:
         raise DataError(
@@ -411,7 +455,9 @@ def from_results(
         "respondent": respondent,
         "count": count,
     }
-    return read_trials(cls, frame, named_columns, True, coding, labels, weights, covariates, date)[0]
+    return read_trials(cls, frame, named_columns, True, coding, labels, weights, covariates, date)[
+        0
+    ]
 
 
 def read_trials(
@@ -496,7 +542,9 @@ def from_wide(
     for name in filter(None, (*named_columns.values(), *(pairs or ()))):
         get_column(frame, name)
     if pairs is not None:
-        options_by_column = {name: (as_label(pair[0]), as_label(pair[1])) for name, pair in pairs.items()}
+        options_by_column = {
+            name: (as_label(pair[0]), as_label(pair[1])) for name, pair in pairs.items()
+        }
         columns = WideColumns(options_by_column, "named", respondent, count)
     else:
         columns = find_wide_columns(frame, named_columns, coding)
@@ -515,7 +563,11 @@ def build_comparisons(
     """Build comparisons from outcomes, and describe how they were read."""
     cells = outcomes.winner, outcomes.loser, outcomes.counts, outcomes.tied
     data = build_from_rows(
-        cls, outcomes.labels, cells, (outcomes.who, outcomes.in_order, outcomes.covariates), outcomes.when
+        cls,
+        outcomes.labels,
+        cells,
+        (outcomes.who, outcomes.in_order, outcomes.covariates),
+        outcomes.when,
     )
     warn_each(find_similar_labels(data.labels), find_total_labels(data.labels))
     return data, outcomes.how
@@ -547,11 +599,19 @@ def build_from_rows(
     if described is not None and in_order is not None:
         # of the winner over the loser
         covariate_values = np.where(in_order[:, None], described.values, -described.values)
-    respondent = np.zeros(0, np.int64) if row_respondents is None else row_respondents.number[is_positive]
+    respondent = (
+        np.zeros(0, np.int64) if row_respondents is None else row_respondents.number[is_positive]
+    )
     counts_by_row = np.stack([counts, 0.0 * counts, tied])[:, is_positive]
     sides = winner[is_positive], loser[is_positive]
     dates = Dates.of_rows(
-        row_dates.name, row_dates.unit, row_dates.number[is_positive], sides, respondent, covariate_values[is_positive], counts_by_row
+        row_dates.name,
+        row_dates.unit,
+        row_dates.number[is_positive],
+        sides,
+        respondent,
+        covariate_values[is_positive],
+        counts_by_row,
     )
     return cls._from_fields(*pair_fields, undated.forward, answers, covariates, dates)
 
@@ -643,8 +703,8 @@ def read_tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
         ) from None
     if table.shape != (n_options, n_options):
         raise DataError(
-            f"`ties` must be a {n_options} x {n_options} table, because the data have {n_options} options; got shape"
-            f" {table.shape}."
+            f"`ties` must be a {n_options} x {n_options} table, because the data have {n_options}"
+            f" options; got shape {table.shape}."
         )
     if not np.isfinite(table).all() or (table < 0).any() or np.diag(table).any():
         raise DataError(
@@ -661,7 +721,8 @@ def read_tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
     if not weights and (fractional := np.argwhere(table != np.floor(table))).size:
         i, j = fractional[0]
         raise DataError(
-            f"The number of ties {describe_cell(names, int(i), int(j))} is {table[i, j]:g}; give an integer."
+            f"The number of ties {describe_cell(names, int(i), int(j))} is {table[i, j]:g}; give an"
+            " integer."
         )
     first, second = np.nonzero(np.triu(table, 1))
     return first, second, table[first, second]
@@ -692,10 +753,16 @@ def build_fields(
     sums = sum_pair_counts(n_options, winner, loser, counts, tied)
     if not len(sums[0]):
         raise DataError(
-            f"There are no comparisons among the {n_options:,} options: every count is 0; check the counts."
+            f"There are no comparisons among the {n_options:,} options: every count is 0; check the"
+            " counts."
         )
     is_positive = counts + tied > 0
-    winner, loser, counts, tied = winner[is_positive], loser[is_positive], counts[is_positive], tied[is_positive]
+    winner, loser, counts, tied = (
+        winner[is_positive],
+        loser[is_positive],
+        counts[is_positive],
+        tied[is_positive],
+    )
     pair = np.searchsorted(sums[0] * n_options + sums[1], number_pairs(n_options, winner, loser))
     is_first_winner, forward, answers, covariates = winner < loser, None, None, None
     row_respondents = None if row_respondents is None else row_respondents.of_rows(is_positive)
@@ -707,9 +774,13 @@ def build_fields(
         ]
         forward = np.array(forward_counts)
         if described is not None:
-            x = np.where(is_forward[:, None], described.values[is_positive], -described.values[is_positive])
+            x = np.where(
+                is_forward[:, None], described.values[is_positive], -described.values[is_positive]
+            )
             rows = CovariateColumns(described.names, x)
-            covariates = PairCovariates.of_rows(rows, n_options, pair, is_first_winner, counts, tied, row_respondents)
+            covariates = PairCovariates.of_rows(
+                rows, n_options, pair, is_first_winner, counts, tied, row_respondents
+            )
     if row_respondents is not None:
         answers = Answers.of_rows(row_respondents, pair, is_first_winner, counts, tied)
     return labels, *sums, forward, answers, covariates

@@ -10,7 +10,14 @@ from thali._labels import as_label, is_number, listed, short_number, shorten, su
 from thali.errors import Argument, DataError
 
 from ..answers import RowRespondents, read_respondents
-from ..columns import get_column, describe_columns, read_counts, encode_labels, note_omission, count_comparisons
+from ..columns import (
+    count_comparisons,
+    describe_columns,
+    encode_labels,
+    get_column,
+    note_omission,
+    read_counts,
+)
 from ..described_columns import SideColumns, find_side_columns
 from ..roles import (
     CHOSEN_OF_TWO,
@@ -25,9 +32,9 @@ from ..roles import (
     STEMS_OF_SIDES,
     TIE_WORDS,
     WEIGHTS,
-    map_plain_names,
     column_names,
     find_no_answers,
+    map_plain_names,
     simplify_name,
 )
 from .covariates import CovariateColumns, read_covariates
@@ -49,8 +56,8 @@ _GAME = {
     "a": SECOND,
     "away": SECOND,
     "l": SECOND,
+    "loss": SECOND,
 }
-_GAME |= {"loss": SECOND}
 _TIED_GAME = ("d", "x")
 
 
@@ -86,15 +93,21 @@ def decode_column(
     option_labels = {as_label(value) for _, values in labels for value in values}
     coding, missing = split_missing(coding)
     value_by_text = {} if coding is None else map_coding(coding)
-    no_answer_texts = find_no_answers(texts, {*option_labels, *value_by_text, *sides}) | missing & set(texts)
+    no_answer_texts = find_no_answers(
+        texts, {*option_labels, *value_by_text, *sides}
+    ) | missing & set(texts)
     texts = ["" if text in no_answer_texts else text for text in texts]
     uncoded_texts = ["" if text in value_by_text else text for text in texts]
     verdicts = _build_verdicts(codes, texts, value_by_text, "coded outcomes")
     if coding is None or any(uncoded_texts):
-        recognised = _recognise_outcomes(frame, sides, chosen, codes, uncoded_texts, labels, game, count, coding)
+        recognised = _recognise_outcomes(
+            frame, sides, chosen, codes, uncoded_texts, labels, game, count, coding
+        )
         description = recognised.how if coding is None else f"{recognised.how}, or coded outcomes"
         outcome = np.where(np.isnan(verdicts.outcome), recognised.outcome, verdicts.outcome)
-        verdicts = TrialVerdicts(outcome, description, tuple(sorted({*verdicts.ties, *recognised.ties})))
+        verdicts = TrialVerdicts(
+            outcome, description, tuple(sorted({*verdicts.ties, *recognised.ties}))
+        )
     return verdicts._replace(unknown=tuple(sorted(no_answer_texts)))
 
 
@@ -167,13 +180,17 @@ def map_coding(coding: Mapping[Any, str]) -> dict[str, float]:
     return value_by_text
 
 
-def _decode_labels(codes: np.ndarray, texts: list[str], ties: set[str], labels: list[Any]) -> np.ndarray:
+def _decode_labels(
+    codes: np.ndarray, texts: list[str], ties: set[str], labels: list[Any]
+) -> np.ndarray:
     """Decode cells with the label of an option or a word for a tie; others are NaN."""
     code_by_text: dict[str, int] = {}
 
     def numbered(codes: np.ndarray, texts: list[str]) -> np.ndarray:
         """Encode texts as integers, with equal codes in all columns."""
-        return np.array([*(code_by_text.setdefault(text, len(code_by_text)) for text in texts), -1])[codes]
+        return np.array(
+            [*(code_by_text.setdefault(text, len(code_by_text)) for text in texts), -1]
+        )[codes]
 
     verdict = numbered(codes, texts)
     first, second = (
@@ -242,7 +259,9 @@ def _decode_texts(codes: np.ndarray, texts: list[str], meaning: Mapping[str, flo
     return np.array([*(meaning.get(text, np.nan) for text in texts), np.nan])[codes]
 
 
-def _build_verdicts(codes: np.ndarray, texts: list[str], meaning: dict[str, float], how: str) -> TrialVerdicts:
+def _build_verdicts(
+    codes: np.ndarray, texts: list[str], meaning: dict[str, float], how: str
+) -> TrialVerdicts:
     """Build the verdicts for a map of texts to outcomes."""
     ties = tuple(sorted(text for text, value in meaning.items() if value == TIE and text in texts))
     return TrialVerdicts(_decode_texts(codes, texts, meaning), how, ties)
@@ -267,13 +286,15 @@ def _build_unreadable_error(
     if (answers := texts - {""}) <= {"0", "1"} or answers <= {"0", "1", "2"}:
         answer_list = listed(sorted(answers))
         return DataError(
-            f"Column {chosen!r} contains {answer_list}, which do not show which side was chosen; define"
-            " them with ",
+            f"Column {chosen!r} contains {answer_list}, which do not show which side was chosen;"
+            " define them with ",
             Argument("coding"),
             f", or write {sides[0]!r} and {sides[1]!r}.",
         )
     words = _list_side_words(sides, game)
-    is_strange = is_unread & np.array([simplify_name(as_label(value)) not in words for value in frame[chosen]])
+    is_strange = is_unread & np.array(
+        [simplify_name(as_label(value)) not in words for value in frame[chosen]]
+    )
     is_fault = is_strange if is_strange.any() else is_unread
     row = int(is_fault.argmax())
     text = as_label(frame[chosen].iloc[row])
@@ -287,7 +308,8 @@ def _build_unreadable_error(
         else "a side (left, right, first, second, 1, 2)"
     )
     return DataError(
-        f"Column {chosen!r} contains {text!r} in row {frame.index[row]}{repetitions}, which is neither"
+        f"Column {chosen!r} contains {text!r} in row {frame.index[row]}{repetitions}, which is"
+        " neither"
         f" an option of that row ({shorten(options)}), {words} nor a word for a tie; correct it,"
         " or define it with ",
         Argument("coding"),
@@ -428,7 +450,11 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
     try:
         first, second, at_home = _find_options(frame, names, {}, game)
     except DataError:
-        return None if verdict is None else _describe_missing_option(frame, name_by_plain, verdict, game)
+        return (
+            None
+            if verdict is None
+            else _describe_missing_option(frame, name_by_plain, verdict, game)
+        )
     if at_home != game or verdict is not None:
         return None
     alternatives = f"{first!r} or {second!r} won" if game else f"{first!r} or {second!r} was chosen"
@@ -440,12 +466,20 @@ def _describe_missing_option(
 ) -> MissingColumn | None:
     """Describe the option columns that are missing next to a column of outcomes."""
     for first, second in (*SIDES, *MORE_SIDES):
-        for role, present_mark, missing_mark in (("second", first, second), ("first", second, first)):
+        for role, present_mark, missing_mark in (
+            ("second", first, second),
+            ("first", second, first),
+        ):
             for stem in (
-                ("", *sorted(STEMS)) if (len(present_mark) > 1 and len(missing_mark) > 1) or not game else ()
+                ("", *sorted(STEMS))
+                if (len(present_mark) > 1 and len(missing_mark) > 1) or not game
+                else ()
             ):
                 for pattern in ("{0}{1}", "{1}{0}"):
-                    name, partner = pattern.format(stem, present_mark), pattern.format(stem, missing_mark)
+                    name, partner = (
+                        pattern.format(stem, present_mark),
+                        pattern.format(stem, missing_mark),
+                    )
                     is_alone = (
                         name in name_by_plain
                         and partner not in name_by_plain
@@ -458,7 +492,11 @@ def _describe_missing_option(
                             partner = column[: -len(present_mark)] + missing_mark
                         return MissingColumn(f"a column {partner!r} to match {column!r}", role, 3)
     labels = _list_texts(frame, verdict)
-    options = [name for name in name_by_plain.values() if name != verdict and labels & _list_texts(frame, name)]
+    options = [
+        name
+        for name in name_by_plain.values()
+        if name != verdict and labels & _list_texts(frame, name)
+    ]
     if game or len(options) != 2:
         return None
     return MissingColumn(
@@ -520,7 +558,11 @@ def _find_verdict_columns(
         if sides.stem in GOALS.synonyms and not taken & set(sides.columns):
             return sides.columns
     for home, away in SHORT_GOALS if game else ():
-        if home in name_by_plain and away in name_by_plain and not taken & {name_by_plain[home], name_by_plain[away]}:
+        if (
+            home in name_by_plain
+            and away in name_by_plain
+            and not taken & {name_by_plain[home], name_by_plain[away]}
+        ):
             return name_by_plain[home], name_by_plain[away]
     raise DataError(
         f"No column shows which of {first!r} and {second!r} was chosen; name it with ",
@@ -566,7 +608,10 @@ def read_trial_outcomes(
         get_column(rows, columns.first), get_column(rows, columns.second), times, labels, where
     )
     is_first_chosen = outcome != SECOND
-    winner, loser = np.where(is_first_chosen, first, second), np.where(is_first_chosen, second, first)
+    winner, loser = (
+        np.where(is_first_chosen, first, second),
+        np.where(is_first_chosen, second, first),
+    )
     tied = np.where(outcome == TIE, times, 0.0)
     description = _describe_trials(columns, verdicts)
     n_omitted = short_number(count_comparisons(frame.loc[~is_answered], columns.count))
@@ -583,7 +628,18 @@ def read_trial_outcomes(
     row_dates = None if date is None else read_dates(rows, date)
     if row_dates is not None:
         description += f", {'dates' if row_dates.unit == DAY else 'periods'} {date!r}"
-    return TrialOutcomes(names, winner, loser, times - tied, tied, row_respondents, is_first_chosen, description, covariate_rows, row_dates)
+    return TrialOutcomes(
+        names,
+        winner,
+        loser,
+        times - tied,
+        tied,
+        row_respondents,
+        is_first_chosen,
+        description,
+        covariate_rows,
+        row_dates,
+    )
 
 
 def _decode_verdict_column(
@@ -594,7 +650,9 @@ def _decode_verdict_column(
     if coding is None and {simplify_name(str(c)) for c in frame.columns} >= set(_JSPSYCH):
         values = set(frame[name].dropna().unique())
         if values <= {0, 1}:  # the number of the button, from 0
-            verdicts = decode_column(frame, columns[:2], name, {0: "first", 1: "second"}, columns.game)
+            verdicts = decode_column(
+                frame, columns[:2], name, {0: "first", 1: "second"}, columns.game
+            )
             return verdicts._replace(how="the button number, 0 for the first (jsPsych)")
     scores = (
         frame[name].astype(str).str.extract(_SCORE) if coding is None and columns.game else None
@@ -630,7 +688,9 @@ def _describe_trials(columns: TrialColumns, verdicts: TrialVerdicts) -> str:
     if len(columns.verdict) == 2:
         description = f"{first!r} against {second!r}, won by {verdicts.how}"
     else:
-        description = f"{first!r} against {second!r}, {columns.verdict[0]!r} contains {verdicts.how}"
+        description = (
+            f"{first!r} against {second!r}, {columns.verdict[0]!r} contains {verdicts.how}"
+        )
     if verdicts.ties:
         description += f" (a tie: {shorten(verdicts.ties)})"
     return description + describe_columns(columns.count, columns.respondent)

@@ -15,7 +15,7 @@ from thali._labels import as_label, checked_labels, is_number, plural, positions
 from thali.errors import Argument, DataError, DataWarning
 
 from ..answers import RowRespondents, read_respondents
-from ..columns import describe_columns, read_counts, note_omission
+from ..columns import describe_columns, note_omission, read_counts
 from ..people import build_people_table
 from ..roles import (
     COUNT,
@@ -23,16 +23,15 @@ from ..roles import (
     TIE_WORDS,
     UNKNOWN_WORDS,
     WEIGHTS,
-    map_plain_names,
     column_names,
     find_no_answers,
+    map_plain_names,
     simplify_name,
 )
 from .trials import FIRST, SECOND, TIE, TrialOutcomes, map_coding, split_missing
 
 if TYPE_CHECKING:
     import pandas as pd
-
 
 
 _SEPARATORS = (
@@ -83,7 +82,8 @@ def find_wide_columns(
     other_columns = [name for name in names if name not in (respondent, count)]
     coded_texts = {"", *map(as_label, coding or ())}
     texts = {
-        name: {as_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]} - coded_texts
+        name: {as_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]}
+        - coded_texts
         for name in other_columns
     }
     for order, pairs in (
@@ -120,7 +120,7 @@ def list_prefmod_pairs(labels: Sequence[str]) -> list[Pair]:
 
     Examples
     --------
-    >>> prefmod_pairs("abc")
+    >>> list_prefmod_pairs("abc")
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
     """
     return [(labels[i], labels[j]) for j in range(1, len(labels)) for i in range(j)]
@@ -144,8 +144,14 @@ def _match_labels(names: list[str]) -> dict[str, Pair]:
             if len(parts) == 2 and all(parts) and parts[0] != parts[1]:
                 pairs_by_column[name] = (parts[0], parts[1])
         # counts of either side
-        is_repeated = len({frozenset(pair) for pair in pairs_by_column.values()}) < len(pairs_by_column)
-        if pairs_by_column and not is_repeated and (separator in _SEPARATORS or _is_complete(pairs_by_column)):
+        is_repeated = len({frozenset(pair) for pair in pairs_by_column.values()}) < len(
+            pairs_by_column
+        )
+        if (
+            pairs_by_column
+            and not is_repeated
+            and (separator in _SEPARATORS or _is_complete(pairs_by_column))
+        ):
             return pairs_by_column
     return {}
 
@@ -185,7 +191,9 @@ def _match_running_numbers(names: list[str]) -> dict[str, Pair]:
     """Match columns V1, V2, ... whose number fits all pairs of some options."""
     for numbered in _group_numbered(names).values():
         if k := compute_n_options(len(numbered)):
-            return dict(zip(numbered, list_prefmod_pairs([str(i + 1) for i in range(k)]), strict=True))
+            return dict(
+                zip(numbered, list_prefmod_pairs([str(i + 1) for i in range(k)]), strict=True)
+            )
     return {}
 
 
@@ -202,7 +210,9 @@ def _match_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pa
             labels_by_column[name] = (labels[0], labels[1])
     shared = [label for pair in set(labels_by_column.values()) for label in pair]
     labels_by_column = {
-        name: pair for name, pair in labels_by_column.items() if all(shared.count(label) > 1 for label in pair)
+        name: pair
+        for name, pair in labels_by_column.items()
+        if all(shared.count(label) > 1 for label in pair)
     }
     return labels_by_column if len(set(labels_by_column.values())) > 2 else {}
 
@@ -262,20 +272,31 @@ def read_wide_outcomes(
     row, column_index = np.nonzero(~np.isnan(outcome))
     if not row.size:
         raise DataError(f"The columns {shorten(list(pairs))} contain no answers; check the table.")
-    sides = np.array([[label_indices[label] for label in pair] for pair in pairs.values()], np.int64)
+    sides = np.array(
+        [[label_indices[label] for label in pair] for pair in pairs.values()], np.int64
+    )
     cell_outcomes = outcome[row, column_index]
     is_first_chosen = cell_outcomes != SECOND
     first, second = sides[column_index].T
     times, row_respondents = np.ones(len(frame)), None
     if columns.count is not None:
-        times = read_counts(frame, columns.count, weights or simplify_name(columns.count) in WEIGHTS)
+        times = read_counts(
+            frame, columns.count, weights or simplify_name(columns.count) in WEIGHTS
+        )
     if columns.count is None or columns.respondent is not None:
         row_respondents = _read_row_respondents(frame, columns)
     tied = np.where(cell_outcomes == TIE, times[row], 0.0)
-    cells = np.where(is_first_chosen, first, second), np.where(is_first_chosen, second, first), times[row] - tied, tied
+    cells = (
+        np.where(is_first_chosen, first, second),
+        np.where(is_first_chosen, second, first),
+        times[row] - tied,
+        tied,
+    )
     row_respondents = None if row_respondents is None else row_respondents.of_rows(row)
     note_omission(np.isnan(outcome).all(axis=1).sum())
-    return TrialOutcomes(names, *cells, row_respondents, None, _describe_wide_columns(columns, coded))
+    return TrialOutcomes(
+        names, *cells, row_respondents, None, _describe_wide_columns(columns, coded)
+    )
 
 
 def _read_row_respondents(frame: "pd.DataFrame", columns: WideColumns) -> RowRespondents:
@@ -283,10 +304,14 @@ def _read_row_respondents(frame: "pd.DataFrame", columns: WideColumns) -> RowRes
     if (row_respondents := read_respondents(frame, columns.respondent, columns.used)) is not None:
         return row_respondents
     row_indices, names = np.arange(len(frame)), tuple(map(as_label, range(1, len(frame) + 1)))
-    return RowRespondents(names, row_indices, build_people_table(frame, columns.used, row_indices, names))
+    return RowRespondents(
+        names, row_indices, build_people_table(frame, columns.used, row_indices, names)
+    )
 
 
-def _match_given_labels(column_labels: list[str], columns: WideColumns, labels: Any) -> tuple[str, ...]:
+def _match_given_labels(
+    column_labels: list[str], columns: WideColumns, labels: Any
+) -> tuple[str, ...]:
     """Return the labels of the options; given labels replace numbers in columns."""
     if labels is None:
         return tuple(column_labels)
@@ -323,10 +348,13 @@ def _decode_outcomes(
         meaning = labels if shared_code is None else shared_code
         if coding is not None and not any(map(is_number, pair)):
             meaning = labels | meaning
-        n_dropped += int(np.array([*(text in unknown for text in column_texts), False])[codes].sum())
+        n_dropped += int(
+            np.array([*(text in unknown for text in column_texts), False])[codes].sum()
+        )
         column_texts = ["" if text in unknown else text for text in column_texts]
         values_by_text = {
-            text: meaning.get(text, TIE if simplify_name(text) in TIE_WORDS else np.nan) for text in column_texts
+            text: meaning.get(text, TIE if simplify_name(text) in TIE_WORDS else np.nan)
+            for text in column_texts
         }
         for text, value in values_by_text.items():
             if text and np.isnan(value):
@@ -355,7 +383,9 @@ def _recognise_code(
     if coding is not None:
         return map_coding(coding), "coded values"
     labels = {label for pair in pairs.values() for label in pair}
-    answers = {text for text in texts_found if simplify_name(text) not in _NO_LABELS or text in labels}
+    answers = {
+        text for text in texts_found if simplify_name(text) not in _NO_LABELS or text in labels
+    }
     if answers and answers <= labels and not answers <= {"1", "2"}:
         return None, "the chosen label"
     if answers <= set(_SIGNS):

@@ -15,13 +15,13 @@ from thali.errors import DataError, DataWarning
 from ..answers import JudgedValues
 from ..checks import refuse_extremes
 from ..columns import convert_frame, rename_as_text
-from ..connectivity import list_components, describe_groups
+from ..connectivity import describe_groups, list_components
 from ..facts import MAX_LISTED, format_pair_share, format_value_range
 from ..judged import JudgedByPeople
 from ..kinds import SIMILARITIES
 from ..people import list_people_facts
 from ..suspicious import list_unusual_similarities
-from .tables import MeasuredPairs, convert_dissimilarities, average_respondents, read_measured_pairs
+from .tables import MeasuredPairs, average_respondents, convert_dissimilarities, read_measured_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -223,7 +223,7 @@ class Similarities(JudgedByPeople):
         ... ).values.round(3)
         array([0.3, 0.8])
         """
-        from .tables import read_pair_list, find_pair_columns
+        from .tables import find_pair_columns, read_pair_list
 
         if isinstance(sigma, str):
             one_of("sigma", sigma, ("standard error",))
@@ -301,7 +301,8 @@ class Similarities(JudgedByPeople):
         )
         cls._build(measured)  # run the checks of the class before the checks of the numbers
         data = cls._build(
-            measured._replace(values=convert_dissimilarities(measured, how), lowest_diagonal=False), sigma
+            measured._replace(values=convert_dissimilarities(measured, how), lowest_diagonal=False),
+            sigma,
         )
         _warn_cleared_zeros(measured)
         return data
@@ -371,7 +372,10 @@ class Similarities(JudgedByPeople):
 
     @classmethod
     def _build(
-        cls, measured: MeasuredPairs, sigma: float | None = None, answers: JudgedValues | None = None
+        cls,
+        measured: MeasuredPairs,
+        sigma: float | None = None,
+        answers: JudgedValues | None = None,
     ) -> "Similarities":
         """Build similarities from measured pairs."""
         return cls.__new__(cls)._fill(measured, sigma, answers)
@@ -405,9 +409,13 @@ class Similarities(JudgedByPeople):
             raise DataError("No measured pair would be left; keep at least one.")
         arrays = (self.first[pairs], self.second[pairs], self.values[pairs], self.judgements[pairs])
         answers = (
-            None if self.answers is None else self.answers.select_positions(pairs, np.cumsum(pairs) - 1)
+            None
+            if self.answers is None
+            else self.answers.select_positions(pairs, np.cumsum(pairs) - 1)
         )
-        return type(self)._from_fields(self.labels, *arrays, self.sigma, self._lowest_diagonal, answers)
+        return type(self)._from_fields(
+            self.labels, *arrays, self.sigma, self._lowest_diagonal, answers
+        )
 
     def by_respondent(self) -> "Mapping[str, Similarities]":
         """Split the similarities by respondent, with all objects.
@@ -430,7 +438,9 @@ class Similarities(JudgedByPeople):
             pair, values = answers.pair[rows], answers.values[rows]
             if len(pair):
                 arrays = self.first[pair], self.second[pair], values, np.ones(len(pair))
-                by_name[name] = self._from_fields(self.labels, *arrays, None, self._lowest_diagonal, None)
+                by_name[name] = self._from_fields(
+                    self.labels, *arrays, None, self._lowest_diagonal, None
+                )
         return by_name
 
     def _fill(
@@ -439,7 +449,8 @@ class Similarities(JudgedByPeople):
         """Check that something was measured, and freeze."""
         if len(measured.labels) < 2:
             raise DataError(
-                f"Similarities require at least two objects; got {shorten(measured.labels) or 'none'}."
+                "Similarities require at least two objects; got"
+                f" {shorten(measured.labels) or 'none'}."
             )
         if not len(measured.values):
             raise DataError(

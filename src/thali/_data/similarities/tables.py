@@ -11,7 +11,7 @@ from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Valu
 
 from ..answers import JudgedValues, RowRespondents, read_respondents
 from ..checks import MAX_EXACT_COUNT, are_integers, check_numbers
-from ..columns import get_column, read_counts, encode_labels, note, number_pairs
+from ..columns import encode_labels, get_column, note, number_pairs, read_counts
 from ..roles import (
     COUNT,
     DISSIMILARITY,
@@ -91,13 +91,15 @@ def read_measured_pairs(
     if table.dtype.kind not in "biuf":
         table = table.astype(object)
         np.fill_diagonal(table, None)
-    table = check_numbers(table, lambda k: describe_cell(names, k // n, k % n), "similarity").reshape(n, n)
+    table = check_numbers(
+        table, lambda k: describe_cell(names, k // n, k % n), "similarity"
+    ).reshape(n, n)
     np.fill_diagonal(table, np.nan)
     if np.isinf(table).any():
         k = int(np.isinf(table).argmax())
         raise DataError(
-            f"The similarity {describe_cell(names, k // n, k % n)} is infinite; enter finite numbers, or"
-            " NaN for pairs that were not measured."
+            f"The similarity {describe_cell(names, k // n, k % n)} is infinite; enter finite"
+            " numbers, or NaN for pairs that were not measured."
         )
     layout, has_cleared_zeros = _find_layout(table)
     i, j = np.triu_indices(n, k=1)
@@ -121,7 +123,9 @@ def read_measured_pairs(
     values, n_judgements = values[measured], n_judgements[measured]
     check_judgements_known(names, first, second, n_judgements)
     has_lowest_diagonal = _is_diagonal_lowest(np.array(diagonal), first, second, values)
-    return MeasuredPairs(names, first, second, values, n_judgements, layout, has_cleared_zeros, has_lowest_diagonal)
+    return MeasuredPairs(
+        names, first, second, values, n_judgements, layout, has_cleared_zeros, has_lowest_diagonal
+    )
 
 
 def refuse_triplets(matrix: Any) -> None:
@@ -137,7 +141,9 @@ def refuse_triplets(matrix: Any) -> None:
         )
 
 
-def convert_dissimilarities(measured: MeasuredPairs, conversion: str | Callable[[np.ndarray], Any]) -> np.ndarray:
+def convert_dissimilarities(
+    measured: MeasuredPairs, conversion: str | Callable[[np.ndarray], Any]
+) -> np.ndarray:
     """Convert the dissimilarities of measured pairs to similarities.
 
     `how` is "linear", "exponential" or a function of the vector.
@@ -151,15 +157,17 @@ def convert_dissimilarities(measured: MeasuredPairs, conversion: str | Callable[
 
 
 def compute_similarities(
-    distance: np.ndarray, conversion: str | Callable[[np.ndarray], Any], describe_pair: Callable[[int], str]
+    distance: np.ndarray,
+    conversion: str | Callable[[np.ndarray], Any],
+    describe_pair: Callable[[int], str],
 ) -> np.ndarray:
     """Convert a vector of dissimilarities to similarities; `pair` names a pair in errors."""
     if (is_wrong := (distance < 0) | np.isinf(distance)).any():
         k = int(is_wrong.argmax())
         problem = "negative" if distance[k] < 0 else "infinite"
         raise DataError(
-            f"The dissimilarity of {describe_pair(k)} is {distance[k]:g}, which is {problem}; dissimilarities"
-            " must be >= 0."
+            f"The dissimilarity of {describe_pair(k)} is {distance[k]:g}, which is {problem};"
+            " dissimilarities must be >= 0."
         )
     if callable(conversion):
         return _check_returned(conversion(distance.copy()), len(distance))
@@ -199,8 +207,8 @@ def _check_symmetry(names: tuple[str, ...], table: np.ndarray) -> None:
     if difference > _compute_tolerance(table):
         raise DataError(
             f"Similarities must be symmetric; the largest difference is {difference:.6g}, between"
-            f" {table[i, j]:g} {describe_cell(names, i, j)} and {table[j, i]:g} {describe_cell(names, j, i)}. To"
-            " average the two halves, set ",
+            f" {table[i, j]:g} {describe_cell(names, i, j)} and {table[j, i]:g}"
+            f" {describe_cell(names, j, i)}. To average the two halves, set ",
             Setting("symmetrize", "mean"),
             ".",
         )
@@ -272,8 +280,8 @@ def read_judgements(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
     n = len(names)
     if len(judgement_labels) != n:
         raise DataError(
-            f"`judgements` must have the shape of `matrix`, {n} by {n}; got {len(judgement_labels)} by"
-            f" {len(judgement_labels)}."
+            f"`judgements` must have the shape of `matrix`, {n} by {n}; got {len(judgement_labels)}"
+            f" by {len(judgement_labels)}."
         )
     if hasattr(judgements, "columns") and judgement_labels != tuple(map(str, range(n))):
         if set(judgement_labels) != set(names):
@@ -294,7 +302,8 @@ def read_judgements(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
     if is_wrong.any():
         k = int(is_wrong.argmax())
         raise DataError(
-            f"The number of judgements {describe_cell(names, k // n, k % n)} is {table.flat[k]:g}; it must"
+            f"The number of judgements {describe_cell(names, k // n, k % n)} is {table.flat[k]:g};"
+            " it must"
             " be positive and at most 2^53 for measured similarities, and 0 or empty elsewhere."
         )
     table[table == 0] = np.nan
@@ -324,8 +333,8 @@ def check_judgements_known(
     if is_unknown.any():
         k = int(is_unknown.argmax())
         raise DataError(
-            f"The similarity {describe_cell(names, int(first[k]), int(second[k]))} was measured, but"
-            " `judgements` is empty or 0 there; enter the number of judgements, or make the"
+            f"The similarity {describe_cell(names, int(first[k]), int(second[k]))} was measured,"
+            " but `judgements` is empty or 0 there; enter the number of judgements, or make the"
             " similarity empty (NaN)."
         )
 
@@ -345,36 +354,54 @@ def average_respondents(
         raise DataError(
             f"Respondents must have unique names; got {shorten(list(map(as_label, matrices)))}."
         )
-    matrices_in_order = _list_matrices(matrices if matrix_by_name is None else list(matrix_by_name.values()))
+    matrices_in_order = _list_matrices(
+        matrices if matrix_by_name is None else list(matrix_by_name.values())
+    )
     respondents = (
-        tuple(str(number + 1) for number in range(len(matrices_in_order))) if matrix_by_name is None else tuple(matrix_by_name)
+        tuple(str(number + 1) for number in range(len(matrices_in_order)))
+        if matrix_by_name is None
+        else tuple(matrix_by_name)
     )
     people = [
-        _read_one_respondent(number, matrix, labels, symmetrize) for number, matrix in enumerate(matrices_in_order, start=1)
+        _read_one_respondent(number, matrix, labels, symmetrize)
+        for number, matrix in enumerate(matrices_in_order, start=1)
     ]
     names = people[0].labels
     n = len(names)
     values_by_person = np.full((len(people), n, n), np.nan)
-    for number, (person, measured_by_person) in enumerate(zip(values_by_person, people, strict=True), start=1):
+    for number, (person, measured_by_person) in enumerate(
+        zip(values_by_person, people, strict=True), start=1
+    ):
         if set(measured_by_person.labels) != set(names):
             raise DataError(
                 f"All tables must have the same labels; respondent {number} has"
                 f" {shorten(measured_by_person.labels)}, but respondent 1 has {shorten(names)}."
             )
         new_indices = np.array([names.index(label) for label in measured_by_person.labels])
-        first_index, second_index = new_indices[measured_by_person.first], new_indices[measured_by_person.second]
-        person[first_index, second_index] = person[second_index, first_index] = measured_by_person.values
+        first_index, second_index = (
+            new_indices[measured_by_person.first],
+            new_indices[measured_by_person.second],
+        )
+        person[first_index, second_index] = person[second_index, first_index] = (
+            measured_by_person.values
+        )
     i, j = np.triu_indices(n, k=1)
     pairs = values_by_person[:, i, j]
     is_measured = ~np.isnan(pairs).all(axis=0)
-    first, second, pairs = i[is_measured].astype(np.int64), j[is_measured].astype(np.int64), pairs[:, is_measured]
+    first, second, pairs = (
+        i[is_measured].astype(np.int64),
+        j[is_measured].astype(np.int64),
+        pairs[:, is_measured],
+    )
     mean = np.nanmean(pairs, axis=0) if pairs.size else np.empty(0)
     has_lowest_diagonal = all(person.lowest_diagonal for person in people)
     cleared = [person.layout for person in people if person.zeros_not_read]
     layout, zeros = (cleared or ["mean over respondents"])[0], bool(cleared)
     judges = (~np.isnan(pairs)).sum(axis=0)
     n_judgements = np.ones(len(mean)) if sigma == "deviation" else judges.astype(float)
-    measured = MeasuredPairs(names, first, second, mean, n_judgements, layout, zeros, has_lowest_diagonal)
+    measured = MeasuredPairs(
+        names, first, second, mean, n_judgements, layout, zeros, has_lowest_diagonal
+    )
     empirical = _estimate_sigma(pairs, mean, judges, sigma) if pairs.size else None
     return measured, empirical, JudgedValues.of_table(respondents, pairs)
 
@@ -407,7 +434,9 @@ def _read_one_respondent(
         raise DataError(f"Respondent {number}: ", error) from None
 
 
-def _estimate_sigma(pairs: np.ndarray, mean: np.ndarray, judges: np.ndarray, sigma_kind: Any) -> float | None:
+def _estimate_sigma(
+    pairs: np.ndarray, mean: np.ndarray, judges: np.ndarray, sigma_kind: Any
+) -> float | None:
     """Estimate sigma of a mean ("deviation") or of one judgement; None if unknown."""
     squares = np.nansum((pairs - mean) ** 2, axis=0)
     several = judges > 1
@@ -419,7 +448,9 @@ def _estimate_sigma(pairs: np.ndarray, mean: np.ndarray, judges: np.ndarray, sig
     return _estimate_judgement_sigma(squares, mean, judges)
 
 
-def _estimate_judgement_sigma(squares: np.ndarray, mean: np.ndarray, judges: np.ndarray) -> float | None:
+def _estimate_judgement_sigma(
+    squares: np.ndarray, mean: np.ndarray, judges: np.ndarray
+) -> float | None:
     """Estimate the standard deviation of one judgement; None if all judgements agree.
 
     `squares` are the sums of squares within pairs.
@@ -481,14 +512,24 @@ def find_pair_columns(
             for first_mark, second_mark in SIDES
             for stem in STEMS_OF_SIDES
         ]
-        candidates = [(name_by_plain[a], name_by_plain[b]) for a, b in (*pairs, *ROW_COLUMN) if a in name_by_plain and b in name_by_plain]
+        candidates = [
+            (name_by_plain[a], name_by_plain[b])
+            for a, b in (*pairs, *ROW_COLUMN)
+            if a in name_by_plain and b in name_by_plain
+        ]
         if not candidates:
             raise DataError(*_explain_missing_columns(names, name_by_plain))
         _check_only_one([f"{a!r} and {b!r}" for a, b in candidates], "the two objects")
         first, second = candidates[0]
-    unused_columns = {short: name for short, name in name_by_plain.items() if name not in (first, second, count, respondent_column)}
+    unused_columns = {
+        short: name
+        for short, name in name_by_plain.items()
+        if name not in (first, second, count, respondent_column)
+    }
     if similarity is None:
-        candidates = list(SIMILARITY.surely(unused_columns)) or list(SIMILARITY.each(unused_columns))
+        candidates = list(SIMILARITY.surely(unused_columns)) or list(
+            SIMILARITY.each(unused_columns)
+        )
         if not candidates:
             raise DataError(*_explain_missing_columns(names, unused_columns))
         _check_only_one(list(map(repr, candidates)), "the similarity")
@@ -497,7 +538,9 @@ def find_pair_columns(
         candidates = list(COUNT.each(unused_columns, (similarity,)))
         _check_only_one(list(map(repr, candidates)), "the number of judgements per row")
         count = candidates[0] if candidates else None
-    respondent_column = respondent_column or next(RESPONDENT.surely(unused_columns, (similarity, count)), None)
+    respondent_column = respondent_column or next(
+        RESPONDENT.surely(unused_columns, (similarity, count)), None
+    )
     return SimilarityColumns(first, second, similarity, count, respondent_column)
 
 
@@ -507,7 +550,13 @@ def are_similarity_columns(names: list[str], accept_vague: bool) -> bool:
     If `vaguely`, a column named "rating" is accepted.
     """
     name_by_plain = map_plain_names(names)
-    if next(SIMILARITY.each(name_by_plain) if accept_vague else SIMILARITY.surely(name_by_plain), None) is None:
+    if (
+        next(
+            SIMILARITY.each(name_by_plain) if accept_vague else SIMILARITY.surely(name_by_plain),
+            None,
+        )
+        is None
+    ):
         return False
     try:
         find_pair_columns(names)
@@ -533,8 +582,8 @@ def read_pair_list(
     if np.isinf(values).any():
         k = int(np.isinf(values).argmax())
         raise DataError(
-            f"The similarity in row {frame.index[k]}, {column_text} is infinite; similarities must be"
-            " finite."
+            f"The similarity in row {frame.index[k]}, {column_text} is infinite; similarities must"
+            " be finite."
         )
     counts = read_counts(frame, columns.count, weights=True)
     first, second = get_column(frame, columns.first), get_column(frame, columns.second)
@@ -545,16 +594,25 @@ def read_pair_list(
             f"in row {frame.index[row]}, column {columns.first if is_first else columns.second!r}"
         )
 
-    # rows that compare an object with itself are the diagonal; with a count of 0 they raise no error
-    names, first_index, second_index = encode_labels(first, second, np.zeros(len(frame)), labels, place)
+    # rows that compare an object with itself are the diagonal; count 0 avoids an error
+    names, first_index, second_index = encode_labels(
+        first, second, np.zeros(len(frame)), labels, place
+    )
     is_used = (first_index != second_index) & (counts > 0) & ~np.isnan(values)
     if not is_used.all():
         note(f"{plural(int((~is_used).sum()), 'row')} without a similarity of two objects dropped")
-    first_index, second_index, values, counts = first_index[is_used], second_index[is_used], values[is_used], counts[is_used]
+    first_index, second_index, values, counts = (
+        first_index[is_used],
+        second_index[is_used],
+        values[is_used],
+        counts[is_used],
+    )
     row_respondents = read_respondents(frame, columns.who, columns)
     if row_respondents is None:
         return *_average_pairs(names, first_index, second_index, values, counts), None
-    return _average_judged_rows(names, first_index, second_index, values, counts, row_respondents.of_rows(is_used))
+    return _average_judged_rows(
+        names, first_index, second_index, values, counts, row_respondents.of_rows(is_used)
+    )
 
 
 def _average_judged_rows(
@@ -571,7 +629,9 @@ def _average_judged_rows(
     """
     n = len(names)
     pair = number_pairs(n, i, j)
-    _, row, key_index = np.unique(row_respondents.number * n * n + pair, return_index=True, return_inverse=True)
+    _, row, key_index = np.unique(
+        row_respondents.number * n * n + pair, return_index=True, return_inverse=True
+    )
     if _is_written_twice(i < j, key_index, values == values[row][key_index], counts):
         i, j, values, counts = i[row], j[row], values[row], counts[row]
         pair, respondent_index = pair[row], row_respondents.number[row]
@@ -582,9 +642,10 @@ def _average_judged_rows(
         first_object, second_object = names[i[row[k]]], names[j[row[k]]]
         warn(
             DataWarning(
-                f"The column of respondents was ignored because {row_respondents.names[row_respondents.number[row[k]]]!r}"
-                f" judged {first_object!r} and {second_object!r} several times; to use it, give one mean per respondent"
-                " and pair."
+                "The column of respondents was ignored because"
+                f" {row_respondents.names[row_respondents.number[row[k]]]!r}"
+                f" judged {first_object!r} and {second_object!r} several times; to use it, give one"
+                " mean per respondent and pair."
             )
         )
         return _average_pairs(names, i, j, values, counts)[0], None, None
@@ -594,7 +655,13 @@ def _average_judged_rows(
     pair_index = np.searchsorted(measured.first * n + measured.second, pair)
     order = np.lexsort((pair_index, respondent_index))
     answer_keys = respondent_index[order].astype(np.int32), pair_index[order].astype(np.int32)
-    return measured, sigma, JudgedValues._from_fields(row_respondents.names, *answer_keys, values[order], row_respondents.people)
+    return (
+        measured,
+        sigma,
+        JudgedValues._from_fields(
+            row_respondents.names, *answer_keys, values[order], row_respondents.people
+        ),
+    )
 
 
 def _average_pairs(
@@ -610,12 +677,19 @@ def _average_pairs(
         number_pairs(n, i, j), return_index=True, return_inverse=True
     )
     base = values[first_rows]  # makes the mean of equal numbers exactly that number
-    excess = np.bincount(pair_index, weights=counts * (values - base[pair_index]), minlength=len(pairs))
+    excess = np.bincount(
+        pair_index, weights=counts * (values - base[pair_index]), minlength=len(pairs)
+    )
     n_judgements = np.bincount(pair_index, weights=counts, minlength=len(pairs))
     mean = base + excess / n_judgements
     is_square = _is_written_twice(i < j, pair_index, values == base[pair_index], counts)
     measured = MeasuredPairs(
-        names, pairs // n, pairs % n, mean, n_judgements / 2.0 if is_square else n_judgements, "table of pairs"
+        names,
+        pairs // n,
+        pairs % n,
+        mean,
+        n_judgements / 2.0 if is_square else n_judgements,
+        "table of pairs",
     )
     if (
         is_square
@@ -647,8 +721,7 @@ def _are_mostly_mirrored(forward: np.ndarray, pair_index: np.ndarray, values: np
 def _is_written_twice(
     forward: np.ndarray, pair_index: np.ndarray, equals_first: np.ndarray, counts: np.ndarray
 ) -> bool:
-    """Return whether a list is a symmetric square: every pair in both orders, with equal numbers.
-    """
+    """Return whether a list contains every pair in both orders, with equal numbers."""
     n_pairs = int(pair_index.max(initial=-1)) + 1
     times_by_order = (
         np.bincount(pair_index[forward], minlength=n_pairs),
@@ -667,8 +740,8 @@ def _check_only_one(candidates: list[str], role: str) -> None:
     """Raise if several columns may have the same role."""
     if len(candidates) > 1:
         raise DataError(
-            f"Several columns could contain {role} ({', or '.join(candidates)}); name one, or rename"
-            " the others."
+            f"Several columns could contain {role} ({', or '.join(candidates)}); name one, or"
+            " rename the others."
         )
 
 

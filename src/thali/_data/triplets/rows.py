@@ -19,7 +19,7 @@ from thali._labels import (
 from thali.errors import Argument, DataError
 
 from ..checks import are_integers, check_counts
-from ..columns import get_column, read_counts, sort_texts, find_label_positions, number_pairs
+from ..columns import find_label_positions, get_column, number_pairs, read_counts, sort_texts
 from ..roles import (
     ANCHOR,
     COUNT,
@@ -63,7 +63,9 @@ def build_set_questions(
     )
 
 
-def check_distinct_objects(members: np.ndarray, labels: Sequence[str], describe: RowDescriber) -> None:
+def check_distinct_objects(
+    members: np.ndarray, labels: Sequence[str], describe: RowDescriber
+) -> None:
     """Raise if a set contains an object twice."""
     ordered = np.sort(members, axis=1)
     is_repeated = (np.diff(ordered, axis=1) == 0).any(axis=1)
@@ -88,14 +90,22 @@ def sum_questions(
         is_asked = questions.times > 0
         if not is_asked.any():
             continue
-        pairs, chosen, m = questions.pairs[is_asked], questions.chosen[is_asked], questions.pairs.shape[1]
+        pairs, chosen, m = (
+            questions.pairs[is_asked],
+            questions.chosen[is_asked],
+            questions.pairs.shape[1],
+        )
         order = np.argsort(pairs, axis=1, kind="stable")
         pairs = np.take_along_axis(pairs, order, axis=1)
         chosen_position = (order == chosen[:, None]).argmax(axis=1)
         set_index, first_rows = number_distinct_rows(pairs)
         sizes.append(np.full(len(first_rows), m))
         keys.append(pairs[first_rows].ravel())
-        counts.append(np.bincount(set_index * m + chosen_position, questions.times[is_asked], m * len(first_rows)))
+        counts.append(
+            np.bincount(
+                set_index * m + chosen_position, questions.times[is_asked], m * len(first_rows)
+            )
+        )
         answer_positions.append(n_places + set_index * m + chosen_position)
         n_places += m * len(first_rows)
     if not sizes:
@@ -116,7 +126,10 @@ def number_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_question_names(
-    parts: Iterable[tuple[TripletQuestions, np.ndarray]], n: int, labels: Any, describe: RowDescriber
+    parts: Iterable[tuple[TripletQuestions, np.ndarray]],
+    n: int,
+    labels: Any,
+    describe: RowDescriber,
 ) -> None:
     """Raise if two answers to one question, by its name, are from different sets."""
     set_by_name: dict[Any, tuple[tuple[int, ...], int]] = {}
@@ -128,9 +141,10 @@ def check_question_names(
             first_set = set_by_name.setdefault(name, (tuple(pairs), row))
             if first_set[0] != tuple(pairs):
                 raise DataError(
-                    f"Question {name!r} has different sets: {_describe_objects(first_set[0], n, labels)}"
-                    f" {describe(first_set[1])}, {_describe_objects(pairs, n, labels)} {describe(row)}; use different"
-                    " names for different questions."
+                    f"Question {name!r} has different sets:"
+                    f" {_describe_objects(first_set[0], n, labels)}"
+                    f" {describe(first_set[1])}, {_describe_objects(pairs, n, labels)}"
+                    f" {describe(row)}; use different names for different questions."
                 )
             row += 1
 
@@ -159,10 +173,12 @@ def encode_objects(
         """Describe the position of a cell."""
         return f"in row {index[k // m]}, column {names[k % m]!r}"
 
-    object_labels = sort_texts(list(dict.fromkeys(texts))) if labels is None else checked_labels(labels)
-    return find_label_positions(codes, texts, object_labels, place, "The name of an object").reshape(
-        -1, m
-    ), object_labels
+    object_labels = (
+        sort_texts(list(dict.fromkeys(texts))) if labels is None else checked_labels(labels)
+    )
+    return find_label_positions(
+        codes, texts, object_labels, place, "The name of an object"
+    ).reshape(-1, m), object_labels
 
 
 def read_objects(
@@ -172,19 +188,28 @@ def read_objects(
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and are_integers(array)):
         indices = array.astype(np.int64)
         object_labels = None if labels is None else checked_labels(labels)
-        n_allowed = min(MAX_OBJECTS, 10 * indices.size + 1000) if object_labels is None else len(object_labels)
+        n_allowed = (
+            min(MAX_OBJECTS, 10 * indices.size + 1000)
+            if object_labels is None
+            else len(object_labels)
+        )
         is_wrong = ((indices < 0) | (indices >= n_allowed)).any(axis=1)
         if is_wrong.any():
             k = int(is_wrong.argmax())
             invalid_number = next(int(x) for x in indices[k] if not 0 <= x < n_allowed)
-            allowed = f"positions in `labels`, from 0 to {n_allowed - 1}" if object_labels is not None else ">= 0"
+            allowed = (
+                f"positions in `labels`, from 0 to {n_allowed - 1}"
+                if object_labels is not None
+                else ">= 0"
+            )
             if object_labels is None and invalid_number >= n_allowed:
                 allowed = (
                     f"positions, which range from 0 to {n_allowed - 1} for so few answers; give IDs"
                     " as strings"
                 )
             raise DataError(
-                f"{invalid_number} {describe(k)} is not a valid object number; object numbers are {allowed}."
+                f"{invalid_number} {describe(k)} is not a valid object number; object numbers are"
+                f" {allowed}."
             )
         return indices, object_labels or tuple(map(str, range(int(indices.max()) + 1)))
     if array.dtype.kind == "f":
@@ -195,7 +220,9 @@ def read_objects(
     import pandas as pd
 
     index = pd.RangeIndex(len(array))
-    return encode_objects([pd.Series(column, index, name=k) for k, column in enumerate(array.T)], labels)
+    return encode_objects(
+        [pd.Series(column, index, name=k) for k, column in enumerate(array.T)], labels
+    )
 
 
 def read_times(counts: Any, n_rows: int, describe: RowDescriber) -> np.ndarray:
@@ -205,7 +232,8 @@ def read_times(counts: Any, n_rows: int, describe: RowDescriber) -> np.ndarray:
     times = check_counts(counts, describe)
     if times.shape != (n_rows,):
         raise DataError(
-            f"`counts` must have one number per row; got {len(times):,} for {plural(n_rows, 'row')}."
+            f"`counts` must have one number per row; got {len(times):,} for"
+            f" {plural(n_rows, 'row')}."
         )
     return times
 
@@ -243,7 +271,11 @@ def read_responses(responses: Any, n_rows: int) -> np.ndarray:
         )
     if response_array.dtype == bool:
         return response_array
-    if response_array.dtype.kind not in "iuf" or not np.isfinite(response_array).all() or (response_array == 0).any():
+    if (
+        response_array.dtype.kind not in "iuf"
+        or not np.isfinite(response_array).all()
+        or (response_array == 0).any()
+    ):
         raise DataError(
             Argument("responses"),
             " must be True or positive for `nearer`, and False or negative for `farther`.",
@@ -267,27 +299,35 @@ def read_sets(
     answers = [tuple(map(as_label, pair)) for pair in chosen]
     if len(answers) != len(pairs_by_set):
         raise DataError(
-            f"Each set requires one chosen pair, but there are {plural(len(pairs_by_set), 'set')} and"
-            f" {plural(len(answers), 'pair')}."
+            f"Each set requires one chosen pair, but there are {plural(len(pairs_by_set), 'set')}"
+            f" and {plural(len(answers), 'pair')}."
         )
     names = _list_names(pairs_by_set, labels)
     label_indices, n = positions(names), len(names)
     times, parts = read_times(counts, len(pairs_by_set), describe_row), []
     for m in sorted({len(pairs) for pairs in pairs_by_set}):
         rows = [k for k, pairs in enumerate(pairs_by_set) if len(pairs) == m]
-        keys = np.array([[_compute_pair_key(label_indices, n, pair, k) for pair in pairs_by_set[k]] for k in rows], np.int64)
-        chosen_keys = np.array([_compute_pair_key(label_indices, n, answers[k], k) for k in rows], np.int64)
+        keys = np.array(
+            [
+                [_compute_pair_key(label_indices, n, pair, k) for pair in pairs_by_set[k]]
+                for k in rows
+            ],
+            np.int64,
+        )
+        chosen_keys = np.array(
+            [_compute_pair_key(label_indices, n, answers[k], k) for k in rows], np.int64
+        )
         if (is_repeated := (np.diff(np.sort(keys, axis=1), axis=1) == 0).any(axis=1)).any():
             raise DataError(
-                f"A pair is listed twice {describe_row(rows[int(is_repeated.argmax())])}; give different"
-                " pairs."
+                f"A pair is listed twice {describe_row(rows[int(is_repeated.argmax())])}; give"
+                " different pairs."
             )
         is_chosen = keys == chosen_keys[:, None]
         if (is_missing := ~is_chosen.any(axis=1)).any():
             k = rows[int(is_missing.argmax())]
             raise DataError(
-                f"The pair {answers[k]} {describe_row(k)} is not in its set; correct the pair or the"
-                " set."
+                f"The pair {answers[k]} {describe_row(k)} is not in its set; correct the pair or"
+                " the set."
             )
         parts.append(TripletQuestions(keys, is_chosen.argmax(axis=1), times[rows]))
     return names, parts
@@ -306,12 +346,14 @@ def list_pairs(set_number: int, members: Iterable[Any]) -> list[Pair]:
         names = [as_label(entry) for entry in entries]
         if len(names) < 3:
             raise DataError(
-                f"Set {set_number} has {plural(len(names), 'object')}; choosing the most similar pair"
-                " requires at least three."
+                f"Set {set_number} has {plural(len(names), 'object')}; choosing the most similar"
+                " pair requires at least three."
             )
         if len(set(names)) < len(names):
             repeated_name = next(name for k, name in enumerate(names) if name in names[:k])
-            raise DataError(f"Set {set_number} contains {repeated_name!r} twice; give different objects.")
+            raise DataError(
+                f"Set {set_number} contains {repeated_name!r} twice; give different objects."
+            )
         pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
     for a, b in pairs:
         if a == b or not a or not b:
@@ -326,10 +368,14 @@ def _list_names(pairs_by_set: list[list[Pair]], labels: Iterable[Any] | None) ->
     """Return the labels, or all names in order."""
     if labels is not None:
         return checked_labels(labels)
-    return sort_texts(list(dict.fromkeys(name for pairs in pairs_by_set for pair in pairs for name in pair)))
+    return sort_texts(
+        list(dict.fromkeys(name for pairs in pairs_by_set for pair in pairs for name in pair))
+    )
 
 
-def _compute_pair_key(label_indices: dict[str, int], n: int, pair: tuple[str, ...], row: int) -> int:
+def _compute_pair_key(
+    label_indices: dict[str, int], n: int, pair: tuple[str, ...], row: int
+) -> int:
     """Return the key of a pair of labels."""
     if len(pair) != 2:
         raise DataError(f"The chosen pair {describe_row(row)} is {pair}; give two objects.")
@@ -359,16 +405,25 @@ OBJECTS = (
     "thing",
     "option",
     "face",
+    "objekt",
+    "objet",
+    "objeto",
+    "bild",
+    "wort",
+    "mot",
+    "",
 )
-OBJECTS += ("objekt", "objet", "objeto", "bild", "wort", "mot", "")
 LETTERS = (
     ("a", "b", "c"),
     ("i", "j", "k"),
     ("first", "second", "third"),
     ("left", "middle", "right"),
+    ("left", "center", "right"),
+    ("left", "centre", "right"),
+    ("links", "mitte", "rechts"),
+    ("gauche", "milieu", "droite"),
+    ("izquierda", "centro", "derecha"),
 )
-LETTERS += (("left", "center", "right"), ("left", "centre", "right"), ("links", "mitte", "rechts"))
-LETTERS += (("gauche", "milieu", "droite"), ("izquierda", "centro", "derecha"))
 EXPECTED = (
     "three objects per row, in the columns 'object1', 'object2', 'object3' (or 'image1', 'item1',"
     " 'a', 'b', 'c'), with the odd one out in 'odd'; or the columns 'anchor', 'nearer' and"
@@ -395,35 +450,47 @@ class TripletColumns(NamedTuple):
         count_text = f", counts in {self.count!r}" if self.count else ""
         if self.odd is None and self.chosen is None:
             anchor, nearer, farther = self.objects
-            return (
-                f"one question per row, {nearer!r} closer than {farther!r} to {anchor!r}{count_text}"
-            )
+            closer = f"{nearer!r} closer than {farther!r} to {anchor!r}"
+            return f"one question per row, {closer}{count_text}"
         object_range = f"{self.objects[0]!r} to {self.objects[-1]!r}"
         if self.odd is not None:
-            return f"one triplet per row, {object_range}, with {self.odd!r} the odd one out{count_text}"
+            odd = f"{self.odd!r} the odd one out"
+            return f"one triplet per row, {object_range}, with {odd}{count_text}"
         first, second = self.chosen or ("", "")
-        return f"one set per row, {object_range}, with {first!r} and {second!r} the most similar pair{count_text}"
+        pair = f"{first!r} and {second!r} the most similar pair"
+        return f"one set per row, {object_range}, with {pair}{count_text}"
 
 
-def find_triplet_columns(names: list[str], named_columns: Mapping[str, Any] | None) -> TripletColumns | None:
+def find_triplet_columns(
+    names: list[str], named_columns: Mapping[str, Any] | None
+) -> TripletColumns | None:
     """Find the columns of triplets by their usual names, unless given; None for other tables."""
-    named_columns = {name: value for name, value in (named_columns or {}).items() if value is not None}
+    named_columns = {
+        name: value for name, value in (named_columns or {}).items() if value is not None
+    }
     name_by_plain = map_plain_names(names)
     count = named_columns.get("count") or COUNT.among(name_by_plain)
     other_columns: dict[str, Any] = {"count": count, "question": named_columns.get("question")}
 
     def with_who(found: TripletColumns) -> TripletColumns:
-        who = named_columns.get("respondent") or next(RESPONDENT.surely(name_by_plain, found.used), None)
+        who = named_columns.get("respondent") or next(
+            RESPONDENT.surely(name_by_plain, found.used), None
+        )
         return found._replace(who=who)
 
     if "anchor" in named_columns or not {"objects", "odd", "chosen"} & set(named_columns):
         sides = [
-            named_columns.get(role.name) or role.among(name_by_plain) or "" for role in (ANCHOR, NEARER, FARTHER)
+            named_columns.get(role.name) or role.among(name_by_plain) or ""
+            for role in (ANCHOR, NEARER, FARTHER)
         ]
         if all(sides):
             return with_who(TripletColumns(tuple(sides), **other_columns))
     odd = named_columns.get("odd") or ODD.among(name_by_plain)
-    pairs = [(name_by_plain[a], name_by_plain[b]) for a, b in SIMILAR_TWO if a in name_by_plain and b in name_by_plain]
+    pairs = [
+        (name_by_plain[a], name_by_plain[b])
+        for a, b in SIMILAR_TWO
+        if a in name_by_plain and b in name_by_plain
+    ]
     chosen = named_columns.get("chosen")
     if not chosen and "odd" not in named_columns and pairs:
         chosen = pairs[0]
@@ -432,7 +499,9 @@ def find_triplet_columns(names: list[str], named_columns: Mapping[str, Any] | No
         {short: name for short, name in name_by_plain.items() if short not in taken}
     )
     if not objects and "odd" in named_columns:  # it may be one of the three
-        objects = _find_series({short: name for short, name in name_by_plain.items() if name != count})
+        objects = _find_series(
+            {short: name for short, name in name_by_plain.items() if name != count}
+        )
     if (
         objects
         and odd is None
@@ -454,7 +523,9 @@ def find_incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | No
     """Find three columns of objects, and the column of the odd one out."""
     name_by_plain = map_plain_names(names)
     odd = ODD.among(name_by_plain)
-    objects = _find_series({short: name for short, name in name_by_plain.items() if short not in ODD.sure})
+    objects = _find_series(
+        {short: name for short, name in name_by_plain.items() if short not in ODD.sure}
+    )
     return (objects if len(objects) == 3 else ()), odd
 
 
@@ -494,14 +565,16 @@ def read_answers(
     if columns.odd is not None:
         if members.shape[1] != 3:
             raise DataError(
-                f"An odd one out requires three objects, but {len(object_columns)} columns contain objects"
+                f"An odd one out requires three objects, but {len(object_columns)} columns contain"
+                " objects"
                 f" ({shorten(columns.objects)}). Name the two columns of the chosen pair instead."
             )
         odd = _find_named_object(frame, columns.odd, members, names, columns.objects)
         questions = build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)
     elif columns.chosen is not None:
         first, second = (
-            _find_named_object(frame, name, members, names, columns.objects) for name in columns.chosen
+            _find_named_object(frame, name, members, names, columns.objects)
+            for name in columns.chosen
         )
         if (is_same := first == second).any():
             k = int(is_same.argmax())
@@ -547,18 +620,26 @@ def _find_named_object(
     if is_named.any(axis=1).all():
         return is_named.argmax(axis=1)
     column_at = {simplify_name(column): k for k, column in enumerate(objects)}
-    by_name = np.array([*(column_at.get(simplify_name(text), -1) for text in texts), -1], np.int64)[codes]
-    by_number = np.array([*(_parse_position(text, len(objects)) for text in texts), -1], np.int64)[codes]
+    by_name = np.array([*(column_at.get(simplify_name(text), -1) for text in texts), -1], np.int64)[
+        codes
+    ]
+    by_number = np.array([*(_parse_position(text, len(objects)) for text in texts), -1], np.int64)[
+        codes
+    ]
     for indices in (by_name, by_number):
         if (indices >= 0).all():
             return indices
     k = int((~is_named.any(axis=1)).argmax())
-    found = texts[codes[k]] if codes[k] >= 0 else ""
-    problem = f"contains {found!r}, which is not one" if found else "is empty, but must contain one"
+    cell_text = texts[codes[k]] if codes[k] >= 0 else ""
+    problem = (
+        f"contains {cell_text!r}, which is not one"
+        if cell_text
+        else "is empty, but must contain one"
+    )
     shown_objects = shorten([names[int(i)] for i in members[k]])
     raise DataError(
-        f"Row {frame.index[k]}, column {name!r}, {problem} of the objects shown, {shown_objects}; correct or"
-        " remove the row."
+        f"Row {frame.index[k]}, column {name!r}, {problem} of the objects shown, {shown_objects};"
+        " correct or remove the row."
     )
 
 

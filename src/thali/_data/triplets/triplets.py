@@ -13,28 +13,28 @@ from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
 from ..answers import ChosenPlaces, RowRespondents, merge_respondents, read_respondents
 from ..checks import convert_whole_counts
-from ..columns import select_answered_rows, convert_frame, number_pairs, rename_as_text
-from ..connectivity import list_components, describe_groups
+from ..columns import convert_frame, number_pairs, rename_as_text, select_answered_rows
+from ..connectivity import describe_groups, list_components
 from ..facts import MAX_LISTED, format_pair_share, format_value_range
 from ..judged import JudgedByPeople
 from ..kinds import TRIPLETS
-from ..people import list_people_facts, group_people
+from ..people import group_people, list_people_facts
 from ..questions import MOST_SIMILAR, GivenAnswers, Questions, ReportRows, build_report_rows
 from .rows import (
     EXPECTED,
     TripletQuestions,
-    sum_questions,
-    read_responses,
     build_anchored_questions,
+    build_set_questions,
+    check_distinct_objects,
+    check_three_columns,
+    describe_row,
+    find_triplet_columns,
     read_answers,
     read_objects,
-    build_set_questions,
+    read_responses,
     read_sets,
-    check_distinct_objects,
-    describe_row,
-    check_three_columns,
     read_times,
-    find_triplet_columns,
+    sum_questions,
 )
 
 if TYPE_CHECKING:
@@ -270,7 +270,12 @@ class Triplets(JudgedByPeople):
         members, names = read_objects(rows, labels, describe_row)
         check_distinct_objects(members, names, describe_row)
         return cls.__new__(cls)._fill(
-            names, [build_anchored_questions(len(names), members, read_times(counts, len(rows), describe_row))]
+            names,
+            [
+                build_anchored_questions(
+                    len(names), members, read_times(counts, len(rows), describe_row)
+                )
+            ],
         )
 
     @classmethod
@@ -311,7 +316,10 @@ class Triplets(JudgedByPeople):
         return cls.__new__(cls)._fill(*read_sets(sets, chosen, labels, counts))
 
     def _fill(
-        self, labels: tuple[str, ...], parts: list[TripletQuestions], row_respondents: RowRespondents | None = None
+        self,
+        labels: tuple[str, ...],
+        parts: list[TripletQuestions],
+        row_respondents: RowRespondents | None = None,
     ) -> "Triplets":
         """Sum the answers of all parts, small sets first, with respondents if known."""
         fields, indices = sum_questions(len(labels), parts)
@@ -319,7 +327,9 @@ class Triplets(JudgedByPeople):
             return self._freeze(labels, *fields, None)
         times = np.concatenate([part.times for part in parts])
         is_asked = times > 0
-        answers = ChosenPlaces.of_rows(row_respondents.of_rows(is_asked), np.concatenate(indices), times[is_asked])
+        answers = ChosenPlaces.of_rows(
+            row_respondents.of_rows(is_asked), np.concatenate(indices), times[is_asked]
+        )
         return self._freeze(labels, *fields, answers)
 
     def to_frame(self) -> "pd.DataFrame":
@@ -344,7 +354,12 @@ class Triplets(JudgedByPeople):
         first_labels = pd.Categorical.from_codes(self.first, labels)
         second_labels = pd.Categorical.from_codes(self.second, labels)
         return pd.DataFrame(
-            {"a": first_labels, "b": second_labels, "set": self.set_of, "count": convert_whole_counts(self.counts)}
+            {
+                "a": first_labels,
+                "b": second_labels,
+                "set": self.set_of,
+                "count": convert_whole_counts(self.counts),
+            }
         )
 
     def take(self, sets: np.ndarray) -> "Triplets":
@@ -459,7 +474,11 @@ class Triplets(JudgedByPeople):
             keys = number_pairs(len(labels), indices[part.first], indices[part.second])
             given = np.arange(len(part.counts)), part.counts, np.zeros(len(part.counts), np.int64)
             if len(answers_by_part) == len(parts):
-                given = answers_by_part[number].place, answers_by_part[number].times, answers_by_part[number].respondent
+                given = (
+                    answers_by_part[number].place,
+                    answers_by_part[number].times,
+                    answers_by_part[number].respondent,
+                )
             set_index = part.set_of[given[0]]
             rows.append((keys, part.start[set_index], part.sizes[set_index], given))
         questions, respondents = [], []
@@ -475,7 +494,12 @@ class Triplets(JudgedByPeople):
         row_respondents = None
         if len(answers_by_part) == len(parts):
             row_respondents = merge_respondents(
-                [RowRespondents(answers_by_part[k].respondents, own, answers_by_part[k].people) for k, own in respondents]
+                [
+                    RowRespondents(
+                        answers_by_part[k].respondents, rows_of_part, answers_by_part[k].people
+                    )
+                    for k, rows_of_part in respondents
+                ]
             )
         return self.__new__(type(self))._fill(labels, questions, row_respondents)
 
@@ -487,7 +511,11 @@ class Triplets(JudgedByPeople):
         return ", ".join([*parts, plural(self.n_answers, "answer"), *respondents])
 
     def _details(self) -> Facts:
-        return (("objects", self.labels), ("example", self.example()), *list_people_facts(self.people))
+        return (
+            ("objects", self.labels),
+            ("example", self.example()),
+            *list_people_facts(self.people),
+        )
 
     def _facts(self) -> Facts:
         pairs = len(np.unique(self.first * self.n_options + self.second))
@@ -532,7 +560,11 @@ class Triplets(JudgedByPeople):
             if (answers := self.answers) is None:
                 return None
             is_positive = answers.times > 0.0
-            rows = (answers.respondent[is_positive], answers.place[is_positive], answers.times[is_positive])
+            rows = (
+                answers.respondent[is_positive],
+                answers.place[is_positive],
+                answers.times[is_positive],
+            )
             return GivenAnswers(answers.respondents, *rows)
 
         def rows() -> ReportRows:

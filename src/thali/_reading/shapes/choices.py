@@ -3,9 +3,20 @@
 from typing import Any
 
 from thali._data.choices import Choices
-from thali._data.choices.best_worst import find_best_columns, find_best_worst_columns, find_long_columns, find_column_series
-from thali._data.choices.long import LONG_ROLES, is_long_table, find_columns
-from thali._data.choices.rankings import LONG, OPTIONS, RankingColumns, find_ranking_columns, describe_columns
+from thali._data.choices.best_worst import (
+    find_best_columns,
+    find_best_worst_columns,
+    find_column_series,
+    find_long_columns,
+)
+from thali._data.choices.long import LONG_ROLES, find_columns, is_long_table
+from thali._data.choices.rankings import (
+    LONG,
+    OPTIONS,
+    RankingColumns,
+    describe_columns,
+    find_ranking_columns,
+)
 from thali._data.described_columns import ColumnsRead
 from thali._data.experiments.wide import find_wide_tasks
 from thali._data.kinds import CHOICES
@@ -88,7 +99,9 @@ def _read_long_roles(column_of_role: dict[str, str | None]) -> ColumnsRead:
 def _read_long(table: RawTable, named_columns: dict[str, Any]) -> tuple[Choices, str]:
     """Read a long table of choices."""
     column_of_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
-    weight_option: dict[str, Any] = {"weights": simplify_name(column_of_role["count"] or "") in WEIGHTS}
+    weight_option: dict[str, Any] = {
+        "weights": simplify_name(column_of_role["count"] or "") in WEIGHTS
+    }
     data = Choices(table.frame, **weight_option | named_columns)
     return data, f"{_describe_long(column_of_role)}: {data}"
 

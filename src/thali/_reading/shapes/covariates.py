@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._data.columns import note, is_row_number
+from thali._data.columns import is_row_number, note
 from thali._data.kinds import CLASSES
 from thali._data.roles import TARGET
 from thali._data.rows import Observations

@@ -12,21 +12,21 @@ from thali._data.kinds import PAIRS, SIMILARITIES
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.columns import (
     PairColumns,
-    list_readings,
     find_missing_column,
-    find_respondent_column,
     find_pair_columns,
+    find_respondent_column,
     find_ties_column,
     is_uncounted,
+    list_readings,
 )
 from thali._data.pairs.covariates import list_covariate_columns
-from thali._data.pairs.trials import has_side_attributes, describe_missing, find_trial_columns
+from thali._data.pairs.trials import describe_missing, find_trial_columns, has_side_attributes
 from thali._data.pairs.wide import (
     WideColumns,
-    list_pair_names,
     find_numbered_answers,
-    read_wide_outcomes,
     find_wide_columns,
+    list_pair_names,
+    read_wide_outcomes,
 )
 from thali._data.roles import (
     AWAY,
@@ -48,7 +48,7 @@ from thali.errors import Argument, Clause, DataError, Message, Setting, Value
 
 from ..cells import MISSING
 from ..shape import Lack, Reading, Shape, raise_error
-from ..square import Square, describe_label_mismatch
+from ..square import Square, describe_non_square
 from ..table import RawTable
 
 # Paired comparisons as a square table: times that the row was chosen over the column --------------
@@ -67,7 +67,7 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
     if table.sheets and square is not None and not square.has_similarities:
         return None  # match_sheets reads all squares
     if square is None:
-        if not (mismatch := describe_label_mismatch(table.frame)):
+        if not (mismatch := describe_non_square(table.frame)):
             return None
         return Reading(
             PAIRS, _SQUARE, _SQUARE_HOW, table, lambda: raise_error(mismatch), sure=False
@@ -225,7 +225,9 @@ def match_list(
     }
     named_columns |= {"rejected": rejected}
     if rejected is not None and covariates is None:
-        column_sets = [PairColumns((chosen or "chosen", rejected), (), find_ties_column(table.names))]
+        column_sets = [
+            PairColumns((chosen or "chosen", rejected), (), find_ties_column(table.names))
+        ]
         return _build_list_reading(table, column_sets, named_columns, weights)
     column_sets = []
     if table.named and chosen is None:
@@ -235,7 +237,9 @@ def match_list(
             columns for columns in column_sets if columns.in_order and len(columns.times) == 2
         ]
     has_two_counts = any(len(columns.times) == 2 for columns in column_sets)
-    if not column_sets or (not has_two_counts and are_similarity_columns(table.names, accept_vague=False)):
+    if not column_sets or (
+        not has_two_counts and are_similarity_columns(table.names, accept_vague=False)
+    ):
         return None
     # squares have priority: their options may include I, J and N, the names of a list
     if table.square is not None and not (table.square.is_bare and table.square.has_diagonal):
@@ -308,7 +312,9 @@ def _fill_column_roles(
         named_columns["losses"] or next(iter(columns.times[1:]), None),
     )
     respondent = (
-        named_columns["respondent"] or columns.respondent or find_respondent_column(table.names, times)
+        named_columns["respondent"]
+        or columns.respondent
+        or find_respondent_column(table.names, times)
     )
     return columns._replace(times=tuple(filter(None, times)), respondent=respondent)
 

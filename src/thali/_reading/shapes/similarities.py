@@ -13,17 +13,17 @@ from thali._data.pairs.columns import list_readings
 from thali._data.roles import DISSIMILARITY, RESPONDENT, SIMILARITY, map_plain_names
 from thali._data.similarities import Similarities
 from thali._data.similarities.tables import (
-    convert_dissimilarities,
-    read_measured_pairs,
-    find_pair_columns,
-    compute_similarities,
     are_similarity_columns,
+    compute_similarities,
+    convert_dissimilarities,
+    find_pair_columns,
+    read_measured_pairs,
 )
 from thali._labels import as_label, shorten
 from thali.errors import DataError
 
 from ..shape import Reading, Shape, raise_error
-from ..square import Square, describe_label_mismatch
+from ..square import Square, describe_non_square
 from ..table import RawTable
 
 # Similarities as a square table, complete or one triangle -----------------------------------------
@@ -45,7 +45,7 @@ def match_square(
     square = table.square
     has_list_names = table.named and are_similarity_columns(table.names, accept_vague=True)
     if square is None:
-        mismatch = "" if has_list_names or not table.named else describe_label_mismatch(table.frame)
+        mismatch = "" if has_list_names or not table.named else describe_non_square(table.frame)
         if not mismatch:
             return None
         convert = partial(raise_error, mismatch)

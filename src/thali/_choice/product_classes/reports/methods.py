@@ -43,7 +43,7 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
         self._fitted()
         return self._draws_, self._design_
 
-    def quantities(self) -> dict[str, np.ndarray]:
+    def _quantities(self) -> dict[str, np.ndarray]:
         return reported_rows(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":

@@ -28,7 +28,6 @@ from .choosing import (
 
 if TYPE_CHECKING:
     from thali._data.experiments.design import ExperimentDesign
-    from thali._data.experiments.scheme import EncodedTasks
 
     from ..particles import Particles
 
@@ -203,7 +202,7 @@ def drawn_choices(
 
 def tasks_proba(
     draws: "Particles",
-    encoded: "Encoded",
+    encoded: "EncodedTasks",
     *,
     by_draw: bool = False,
     repeats: Any = None,
