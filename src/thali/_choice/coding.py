@@ -20,6 +20,7 @@ from thali._data.experiments.levels import (
 from thali._data.experiments.scheme import (
     INSIDE,
     Scheme,
+    SchemeCells,
     add_constants,
     explain_no_constants,
 )
@@ -229,7 +230,7 @@ def read_new(
     scheme: "Scheme",
     new: "pd.DataFrame | ChoiceExperiment",
     respondents: Sequence[str],
-) -> tuple[np.ndarray, "EncodedTasks"]:
+) -> tuple[np.ndarray, "SchemeCells"]:
     """New tasks in the columns of the coding; an attribute that is taken as a number may have any
     value."""
     cells, found = read_cells(coding, scheme, new, respondents)
@@ -241,7 +242,7 @@ def read_cells(
     scheme: "Scheme",
     new: "pd.DataFrame | ChoiceExperiment",
     respondents: Sequence[str] = (),
-) -> tuple[np.ndarray, "EncodedTasks"]:
+) -> tuple[np.ndarray, "SchemeCells"]:
     """New tasks as cells; a warning names numbers beyond those that the tasks of the fit show."""
     wide, found = encoded(scheme, coding.linear, new, respondents)
     _refuse_unseen(coding, scheme, found.products)
@@ -260,7 +261,7 @@ def encoded(
     linear: Sequence[str],
     new: "pd.DataFrame | ChoiceExperiment",
     respondents: Sequence[str] = (),
-) -> "tuple[Scheme, EncodedTasks]":
+) -> "tuple[Scheme, SchemeCells]":
     """The scheme in which attributes that are taken as numbers have any value, and new tasks in
     it."""
     if isinstance(new, ChoiceExperiment) and scheme.alternative in scheme.names:

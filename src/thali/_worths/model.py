@@ -48,6 +48,7 @@ from .predictions import WorthDraws, worths_table
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.pairs.parts import HeldOutPair
     from thali._model.settings import AnswerSettings
     from thali._posterior.convergence import Advice
 

@@ -39,6 +39,8 @@ from thali.errors import ArgumentError
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.pairs.parts import HeldOutPair
+
 
 FARTHEST = 700.0  # a log odds beyond it counts as much
 # with more, choice probabilities, or worths, are no rows of the summary

@@ -22,6 +22,8 @@ from ..spec import ELIMINATION
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.pairs.parts import HeldOutPair
+
     from .estimates import Estimates
 
 NAME = "maximum-likelihood"

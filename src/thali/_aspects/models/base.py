@@ -24,6 +24,7 @@ from .engines import BY_CHAINS
 if TYPE_CHECKING:
     import pandas
 
+    from thali._data.pairs.parts import HeldOutPair
     from thali._data.similarities import Similarities
     from thali._posterior.convergence import Advice
     from thali._posterior.dependence import Dependence

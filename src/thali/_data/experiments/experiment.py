@@ -20,7 +20,7 @@ from ..people import list_differing_columns, list_people_facts
 from ..roles import column_names
 from .design import list_experiment_facts
 from .levels import ALPHABET, MEASURED, is_integer
-from .scheme import INSIDE, Attribute, EncodedTasks, SchemeTasks
+from .scheme import INSIDE, Attribute, SchemeCells, SchemeTasks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -536,7 +536,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         """Number of the respondent of every task, shape (n_tasks,)."""
         return np.repeat(np.arange(self.n_respondents), np.diff(self.first_task))
 
-    def encode(self, new: "pd.DataFrame | ChoiceExperiment") -> EncodedTasks:
+    def encode(self, new: "pd.DataFrame | ChoiceExperiment") -> SchemeCells:
         """Encode new tasks by the columns and levels of these data.
 
         Parameters

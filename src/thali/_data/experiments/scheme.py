@@ -59,7 +59,7 @@ class Attribute(NamedTuple):
     missing: tuple[str, ...] = ()
 
 
-class EncodedTasks(NamedTuple):
+class SchemeCells(NamedTuple):
     """Rows of new tasks, encoded by a scheme."""
 
     task_of_row: np.ndarray  # (rows,) int64, 0, 1, ... in order of first appearance
@@ -210,7 +210,7 @@ class Scheme:
 
     def encode(
         self, new: "pd.DataFrame | SchemeTasks", respondents: Sequence[str] = ()
-    ) -> EncodedTasks:
+    ) -> SchemeCells:
         """Encode the rows of new tasks; see `ChoiceExperiment.encode`."""
         if isinstance(new, SchemeTasks):
             return self._encode_tasks(new, respondents)
@@ -246,13 +246,13 @@ class Scheme:
                 read_row_texts(get_column(frame, label)), task_of_row, describe_row
             )
         respondent_index = zeros - 1 if person is None else places_among(person, respondents)
-        return EncodedTasks(task_of_row, respondent_index, self.products(frame, describe_row))
+        return SchemeCells(task_of_row, respondent_index, self.products(frame, describe_row))
 
-    def _encode_tasks(self, data: SchemeTasks, respondents: Sequence[str]) -> EncodedTasks:
+    def _encode_tasks(self, data: SchemeTasks, respondents: Sequence[str]) -> SchemeCells:
         """Encode the tasks of other data."""
         tasks = np.repeat(np.arange(len(data.first_row) - 1), np.diff(data.first_row))
         person = np.repeat(places_among(data.respondents, respondents), np.diff(data.first_task))
-        return EncodedTasks(tasks, person[tasks], self._relabelled(data)[data.row_product])
+        return SchemeCells(tasks, person[tasks], self._relabelled(data)[data.row_product])
 
     def _relabelled(self, data: SchemeTasks) -> np.ndarray:
         """Convert the products of other data to this scheme's level numbers."""

@@ -28,6 +28,7 @@ from .choosing import (
 
 if TYPE_CHECKING:
     from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.scheme import SchemeCells
 
     from ..particles import Particles
 
@@ -202,7 +203,7 @@ def drawn_choices(
 
 def tasks_proba(
     draws: "Particles",
-    encoded: "EncodedTasks",
+    encoded: "SchemeCells",
     *,
     by_draw: bool = False,
     repeats: Any = None,
