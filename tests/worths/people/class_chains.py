@@ -52,7 +52,7 @@ def run_class_chains(
         for rng in np.random.default_rng(seed).spawn(4)
     ]
     for chain in chains:
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
     return stack_class_records(chains)
 
 

@@ -65,12 +65,12 @@ def alternate(study: Study, is_similar: bool, n_blocks: int, seed: int) -> Class
     rng, tune = np.random.default_rng(seed), 100
     people = with_options(build_table(study))
     chain = ClassChain(people, N_CLASSES, is_similar, None, n_blocks * ROUNDS, tune, 1, rng)
-    chain.run_to(tune)
+    chain.run_until(tune)
     for _ in range(n_blocks):
         restart(rng, chain)
         for _ in range(ROUNDS):
             simulate(rng, study, chain)
-            chain.run_to(chain.sweeps + 1)
+            chain.run_until(chain.sweeps + 1)
     found = stack_class_records([chain])
     return ClassDraws(*(each.reshape(n_blocks, ROUNDS, *each.shape[2:]) for each in found))
 

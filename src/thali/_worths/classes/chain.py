@@ -98,7 +98,7 @@ class ClassChain(FixedChain):
             log_likelihood=np.zeros(draws),
         )
 
-    def run_to(self, until: int) -> None:
+    def run_until(self, until: int) -> None:
         """Make the sweeps up to this one."""
         parts = self.people, self.table, self.settings, self.state, self.memberships, self.record
         run(self.rng, *parts, self.sweeps, until, self.tune, self.thin)
