@@ -55,7 +55,7 @@ def main(words: list[str] | None = None) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", th.errors.ThaliWarning)
             model.fit(data, **run, chains=2, random_seed=1, progressbar=False)
-        found = model.individuals()
+        found = model.respondents.individuals()
         true = truth.stack().loc[found.index]
         held.append(float(((found["low"] <= true) & (true <= found["high"])).mean()))
         logs = np.log(found["mean"].unstack("option")), np.log(truth[list(OPTIONS)])

@@ -97,7 +97,7 @@ def by_kinds(model):
     posterior = model.posterior_["latent_features"].dataset
     p, of = posterior["kind_choice_probability"].values, posterior["kind"].values.astype(int)
     each = np.take_along_axis(p, of[..., None], axis=2)
-    return model.same_class().to_numpy(), each.mean(axis=(0, 1))
+    return model.respondents.same_class().to_numpy(), each.mean(axis=(0, 1))
 
 
 def fitted(data, kinds, seed, aspects="unique"):

@@ -31,4 +31,4 @@ for person in range(40):
 data = th.Choices.from_best_worst(pd.DataFrame(rows), respondent="person")
 model = th.BradleyTerryLuce(people=th.people.Individuals())
 model.fit(data, random_seed=1, progressbar=False)
-th.plots.scores(model.scores(model.segments(2)))
+th.plots.scores(model.scores(model.respondents.segments(2)))

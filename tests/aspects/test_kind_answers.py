@@ -49,7 +49,9 @@ def model(data):
 
 @pytest.mark.fit
 def test_tables_of_people(model):
-    together, sizes, people = model.same_class(), model.class_sizes(), model.assignment()
+    respondents = model.respondents
+    together, sizes = respondents.same_class(), respondents.classes()
+    people = respondents.membership()
     assert together.index.tolist() == together.columns.tolist() == [f"p{k}" for k in range(5)]
     of = model.posterior_["latent_features"]["kind"].values.reshape(-1, 5)
     assert together.loc["p1", "p4"] == pytest.approx(np.mean(of[:, 1] == of[:, 4]))
@@ -120,7 +122,7 @@ def test_the_share_of_a_kind_is_not_that_of_the_largest_of_each_draw(model):
     """Of 26 people 13 are of the kind in 94 % of draws, 14 in 3 % and 12 in 3 %: of the largest 14
     in 6 %."""
     draws = np.array([np.arange(26) >= count for count in [13] * 940 + [14] * 30 + [12] * 30], int)
-    row = of_draws(draws, 2).class_sizes().loc[1]
+    row = of_draws(draws, 2).respondents.classes().loc[1]
     assert row[["sample_share_low", "sample_share_high"]].tolist() == [0.5, 0.5]
     largest = rows_of_draws(model, draws, 2)["class_share[1]"]
     np.testing.assert_allclose(np.quantile(largest, [0.055, 0.945]), [0.5, 14 / 26])
@@ -130,7 +132,7 @@ def test_the_share_of_a_kind_is_not_that_of_the_largest_of_each_draw(model):
 def test_the_share_of_the_population_has_the_posterior_of_its_prior(kinds):
     """Of 40 people 30 are of the kind, for certain: Beta(31, 9 + G), and 30 or 34 of them with
     equal probability."""
-    sizes = of_counts(30, 30, kinds=kinds).class_sizes()
+    sizes = of_counts(30, 30, kinds=kinds).respondents.classes()
     row = sizes.loc[1]
     assert row[["sample_share", "sample_share_low", "sample_share_high"]].tolist() == [0.75] * 3
     exact = stats.beta(31, 9 + kinds)
@@ -141,7 +143,10 @@ def test_the_share_of_the_population_has_the_posterior_of_its_prior(kinds):
         rtol=1e-9,
     )
     assert sizes["population_share"].sum() == pytest.approx(1.0)
-    row, other = of_counts(30, 34, kinds=kinds).class_sizes().loc[1], stats.beta(35, 5 + kinds)
+    row, other = (
+        of_counts(30, 34, kinds=kinds).respondents.classes().loc[1],
+        stats.beta(35, 5 + kinds),
+    )
     assert row["population_share"] == pytest.approx((exact.mean() + other.mean()) / 2)
     for end, p in (("low", 0.055), ("high", 0.945)):
         assert (
@@ -150,7 +155,7 @@ def test_the_share_of_the_population_has_the_posterior_of_its_prior(kinds):
 
 
 def test_one_kind_has_all_people():
-    row = of_counts(40, kinds=1).class_sizes().loc[1]
+    row = of_counts(40, kinds=1).respondents.classes().loc[1]
     assert row.drop(["occupied", "respondents"]).tolist() == [1.0] * 6
 
 
@@ -174,10 +179,12 @@ def test_the_summary_does_not_depend_on_what_kinds_are_called(model):
     )
     other = th.EliminationByAspects(people=th.people.LatentClasses(2, "similar"))
     other.posterior_ = with_classes_in_order(turned)
-    assert other.summary().equals(model.summary()) and other.same_class().equals(model.same_class())
-    assert other.assignment().equals(model.assignment()) and other.features(0.0).equals(
-        model.features(0.0)
+    assert other.summary().equals(model.summary()) and other.respondents.same_class().equals(
+        model.respondents.same_class()
     )
+    assert other.respondents.membership().equals(model.respondents.membership()) and other.features(
+        0.0
+    ).equals(model.features(0.0))
     np.testing.assert_allclose(other.predict_proba([("a", "b")]), model.predict_proba([("a", "b")]))
 
 
@@ -192,7 +199,7 @@ def test_kinds_of_draws_are_matched_by_their_people(model):
     draws = np.tile(truth, (40, 1))
     draws[rng.random(draws.shape) < 0.05] = 0
     turned = np.array([rng.permutation(3)[each] for each in draws])
-    found = of_draws(turned, 3).assignment()
+    found = of_draws(turned, 3).respondents.membership()
     # class 1 is the largest, as in `truth`
     shares = np.stack([(draws == g).mean(axis=0) for g in range(3)], axis=1)
     np.testing.assert_allclose(found[["P(1)", "P(2)", "P(3)"]], shares)
@@ -226,14 +233,15 @@ def test_a_fit_that_went_on_has_the_classes_of_one_that_did_not(model, data, tmp
             data, **RUN | {"draws": 10}
         )
         longer.continue_fit(6, progressbar=False)
-    for name in ("class_sizes", "assignment", "features"):
-        assert getattr(longer, name)().equals(getattr(model, name)()), name
+    assert longer.features().equals(model.features())
+    for name in ("classes", "membership"):
+        assert getattr(longer.respondents, name)().equals(getattr(model.respondents, name)()), name
     model.save(tmp_path / "fit.nc")
     again = th.load(tmp_path / "fit.nc")
     assert again.posterior_["latent_features"].dataset.equals(
         model.posterior_["latent_features"].dataset
     )
-    assert again.class_sizes().equals(model.class_sizes())
+    assert again.respondents.classes().equals(model.respondents.classes())
 
 
 @pytest.mark.fit
@@ -254,7 +262,7 @@ def test_a_new_person_is_a_mixture_of_kinds(model):
 
 @pytest.mark.fit
 def test_the_model_of_one_kind(model, data):
-    first = model.of_class(1)
+    first = model.respondents.of_class(1)
     posterior = all_drawn(model.posterior_)
     each = posterior["kind_choice_probability"].values.reshape(-1, 2, 3)
     chosen = np.abs(
@@ -267,14 +275,14 @@ def test_the_model_of_one_kind(model, data):
         model.features(0.0)["members"]
     )
     np.testing.assert_array_equal(first.features(0.0)["weight"], model.features(0.0)["weight[1]"])
-    people = model.class_sizes().loc[1, "respondents"]
+    people = model.respondents.classes().loc[1, "respondents"]
     by_respondent = data.by_respondent()
     wins = sum(by_respondent[name].wins.sum() for name in people)
     assert first.posterior_["observed_data"]["wins"].values.sum() == wins
     with refused(ArgumentError, "the whole model"):
         first.check()
     with refused(ArgumentError, "class 3", "1 to 2"):
-        model.of_class(3)
+        model.respondents.of_class(3)
 
 
 @pytest.mark.long
@@ -284,10 +292,11 @@ def test_given_aspects_and_tempering(data):
         [[1, 0], [1, 1], [0, 1]], people=th.people.LatentClasses(3), tempering=(1.0, 2.0)
     ).fit(data, **RUN)
     assert model.features()["probability"].tolist() == [1.0, 1.0]
-    assert model.class_sizes().index.tolist() == [1, 2, 3]
+    assert model.respondents.classes().index.tolist() == [1, 2, 3]
     alone = th.EliminationByAspects("unique", people=th.people.LatentClasses(1)).fit(data, **RUN)
     assert (
-        "n_classes" not in alone.summary().index and alone.assignment()["probability"].eq(1.0).all()
+        "n_classes" not in alone.summary().index
+        and alone.respondents.membership()["probability"].eq(1.0).all()
     )
     assert not {"features", "n_features"} & {*alone.findings().keys()}
     assert {"features", "n_features"} <= {*model.findings().keys()}
@@ -361,9 +370,8 @@ def test_answers_that_are_refused(model, ask, said):
 
 def test_other_models_have_no_kinds(data):
     model = th.EliminationByAspects("unique").fit(data, **RUN)
-    for ask in (model.same_class, model.class_sizes, model.assignment, lambda: model.of_class(1)):
-        with refused(ArgumentError, "people=LatentClasses(classes=2)"):
-            ask()
+    with refused(ArgumentError, "people=Individuals()", "people=LatentClasses(classes=2)"):
+        _ = model.respondents
 
 
 @pytest.mark.fit

@@ -153,7 +153,7 @@ def test_the_check_is_of_all_people(fitted):
 
 def test_the_model_of_one_kind_has_its_answers(fitted):
     data, model = fitted
-    first, people = model.of_class(1), model.class_sizes().loc[1, "respondents"]
+    first, people = model.respondents.of_class(1), model.respondents.classes().loc[1, "respondents"]
     own = [data.by_respondent()[name] for name in people]
     observed, constant = (
         first.posterior_["observed_data"].dataset,

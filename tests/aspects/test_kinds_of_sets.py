@@ -79,10 +79,10 @@ def test_all_choices_of_a_person_together(model, data):
 
 
 def test_the_model_of_one_kind_has_the_choices_of_its_members(model, data):
-    likely, number = model.assignment()["latent_class"], 0
+    likely, number = model.respondents.membership()["latent_class"], 0
     for kind in (1, 2):
         members = [name for name in data.respondents if likely[name] == kind]
-        tree = model.of_class(kind).posterior_
+        tree = model.respondents.of_class(kind).posterior_
         chosen = tree["observed_data"]["chosen"].values
         assert chosen.sum() == 4 * len(members)
         assert (
@@ -95,7 +95,9 @@ def test_the_model_of_one_kind_has_the_choices_of_its_members(model, data):
             labels = tree["observed_data"]["set"].values
             asked = [label.split(", ") for label in labels]
             np.testing.assert_allclose(
-                np.concatenate(model.of_class(kind).predict_proba(asked)), place, rtol=1e-9
+                np.concatenate(model.respondents.of_class(kind).predict_proba(asked)),
+                place,
+                rtol=1e-9,
             )
         number += len(members)
     assert number == 5

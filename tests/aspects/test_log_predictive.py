@@ -51,12 +51,13 @@ def test_kinds_are_mixed_within_each_draw():
     )
     share = shares_of_new(model)
     of_kinds = [
-        model.of_class(k).posterior_["posterior"]["choice_probability"].values for k in (1, 2, 3)
+        model.respondents.of_class(k).posterior_["posterior"]["choice_probability"].values
+        for k in (1, 2, 3)
     ]
     p = np.stack([each.reshape(-1, 3) for each in of_kinds], axis=1)
     expected = {who: np.log((share * each).sum(axis=1).mean()) for who, each in by_hand(p).items()}
     assert model.log_predictive(NEW).to_dict() == pytest.approx(expected)
-    assert model.of_class(2).log_predictive(NEW)["m"] == pytest.approx(
+    assert model.respondents.of_class(2).log_predictive(NEW)["m"] == pytest.approx(
         np.log(by_hand(p)["m"][:, 1].mean())
     )
 

@@ -28,7 +28,7 @@ SHARED = {(0, 2): RNG.gamma(1.0, 1.0, (DRAWS, PEOPLE + 1))}
 @pytest.mark.parametrize("shared", [None, SHARED], ids=["unique", "with an aspect"])
 def test_individuals_are_shares_of_utilities(shared):
     model = of_people(compared(), UNIQUE, shared=shared)
-    table = model.individuals()
+    table = model.respondents.individuals()
     assert list(table.index.names) == ["respondent", "option"] and list(table.columns) == [
         "mean",
         "low",
@@ -49,15 +49,23 @@ def test_individuals_are_shares_of_utilities(shared):
 
 def test_blocks_of_people_are_as_all_at_once(monkeypatch):
     model = of_people(compared(), UNIQUE)
-    whole = model.individuals()
+    whole = model.respondents.individuals()
     monkeypatch.setattr("thali._inference.places.BLOCK", 1)
-    pd.testing.assert_frame_equal(model.individuals(), whole)
+    pd.testing.assert_frame_equal(model.respondents.individuals(), whole)
 
 
 def test_individuals_are_of_people_who_differ():
     model = of_people(compared(), UNIQUE)
-    with refused(ArgumentError, "individuals", "people=Individuals"):
-        model.of_group("p1").individuals()
+    with refused(ArgumentError, "respondents", "people=Individuals"):
+        _ = model.of_group("p1").respondents
+    for ask in (
+        model.respondents.same_class,
+        model.respondents.classes,
+        model.respondents.membership,
+        lambda: model.respondents.of_class(1),
+    ):
+        with refused(ArgumentError, "people=LatentClasses(classes=2)"):
+            ask()
 
 
 @pytest.mark.fit
@@ -92,7 +100,7 @@ def test_features_have_the_common_weights():
 def test_preferences_are_of_an_option_to_the_others(shared):
     # a lapse says nothing of what is preferred
     model = of_people(compared(), UNIQUE, shared=shared, lapse=0.3)
-    found = model._preferences()
+    found = model.respondents._preferences()
     assert found.levels == tuple((option,) for option in OPTIONS) and found.respondents == (
         "p0",
         "p1",
@@ -120,7 +128,7 @@ def of_two_segments(people=12, draws=30):
 
 @pytest.mark.fit
 def test_segments_have_the_options_that_they_prefer():
-    found = of_two_segments().segments(2)
+    found = of_two_segments().respondents.segments(2)
     assert set(found.sizes["name"]) == {"tea", "beer, wine"} and found.stability == 1.0
     assert list(found.profiles.columns)[:3] == ["segment", "option", "preferred"]
     assert list(found.table().columns) == ["option", "all_respondents", "segment 1", "segment 2"]
@@ -128,8 +136,6 @@ def test_segments_have_the_options_that_they_prefer():
         found.assignment["segment"].nunique() == 2
         and found.assignment["segment"][::2].nunique() == 1
     )
-    with refused(ArgumentError, "segments"):
-        of_two_segments().of_group("p1").segments(2)
 
 
 @pytest.mark.fit  # for its time
@@ -237,7 +243,7 @@ def weighed(draws=5):
 
 def test_individuals_are_weights_of_features_where_nobody_chooses():
     model, drawn = weighed()
-    table = model.individuals()
+    table = model.respondents.individuals()
     assert table.index.tolist() == [("Ann", "a, b"), ("Bob", "a, b")] and table.index.names == [
         "respondent",
         "feature",
@@ -254,11 +260,11 @@ def test_individuals_are_weights_of_features_where_nobody_chooses():
     model.posterior_ = whole.copy()
     # where it is in no draw
     change_drawn(model.posterior_, lambda group: group.isel(draw=slice(0, 1)))
-    assert len(model.individuals()) == 0
+    assert len(model.respondents.individuals()) == 0
     model.posterior_ = whole.copy()
     change_drawn(model.posterior_, lambda group: group.drop_vars("common_weights", errors="ignore"))
-    with refused(ArgumentError, "individuals"):
-        model.individuals()
+    with refused(ArgumentError, "respondents"):
+        _ = model.respondents
 
 
 @pytest.mark.long

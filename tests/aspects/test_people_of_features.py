@@ -123,14 +123,14 @@ def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path)
     model = fitted(data, ["age"], features=features, sigma=0.2)
     x = (np.array([20, 40, 60]) - 40) / np.std([20, 40, 60])
     np.testing.assert_allclose(model.posterior_["constant_data"]["known_of_people"].values[:, 0], x)
-    table = model.respondent_effects()
+    table = model.respondents.effects()
     assert list(table.index) == [("age", "a, b"), ("age", "b, c")]
     slopes = model.posterior_["latent_features"]["slopes"].values.reshape(-1, 2)
     np.testing.assert_allclose(
         sorted(table["mean"]), sorted(slopes.mean(axis=0) / np.std([20, 40, 60]))
     )
     model.save(tmp_path / "fit.nc")
-    pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").respondent_effects(), table)
+    pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").respondents.effects(), table)
     latent = model.posterior_["latent_features"].to_dataset()
     latent["slopes"] = latent["slopes"] + 5.0
     model.posterior_["latent_features"] = xr.DataTree(latent)

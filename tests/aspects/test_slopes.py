@@ -80,7 +80,7 @@ def utilities(drawn, draw, x):
 
 def test_effects_are_derivatives_of_log_shares():
     model, drawn, known = with_draws()
-    rows, table = model.quantities(), model.respondent_effects(ci=0.5)
+    rows, table = model.quantities(), model.respondents.effects(ci=0.5)
     for j, column in enumerate(["age", "sex[m]"]):
         x = 1e-6 * (np.arange(2) == j)
         expected = np.array(
@@ -291,7 +291,7 @@ def test_effects_are_refused_without_columns():
     )
     model.fitted_to_ = "answers of people"
     with refused(ArgumentError, "model with `by`"):
-        model.respondent_effects()
+        model.respondents.effects()
     with refused(ArgumentError, "remove `respondent`"):
         model.predict_proba([("tea", "milk")], respondent={"age": 3})
 

@@ -219,7 +219,7 @@ def shares_of_new(model):
     sizes = np.stack([(of == g).sum(axis=1) for g in range(number)], axis=1)
     p = posterior["kind_choice_probability"].values.reshape(len(of), number, -1)
     of_class = [
-        model.of_class(k + 1).posterior_["posterior"]["choice_probability"].values
+        model.respondents.of_class(k + 1).posterior_["posterior"]["choice_probability"].values
         for k in range(number)
     ]
     order = [

@@ -345,7 +345,7 @@ def test_models_of_choice_experiments_answer_alike(name):
 )
 def test_models_that_know_their_respondents_group_them_alike(name):
     model = fitted(name)
-    found = model.segments()
+    found = model.respondents.segments()
     assert (
         len(found)
         == found.by_number["stability"].index[found.by_number["stability"] == found.stability][0]

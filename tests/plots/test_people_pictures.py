@@ -20,7 +20,7 @@ def test_a_dot_is_a_person_and_a_diamond_the_population():
     model = of_people(compared(5), UNIQUE, common=COMMON)
     ax = model.plot("individuals")
     assert [text.get_text() for text in ax.get_yticklabels()] == ["milk", "wine", "beer", "tea"]
-    table = model.individuals()
+    table = model.respondents.individuals()
     *people, diamonds = ax.collections[:4], ax.collections[5]
     for row, (option, drawn) in enumerate(
         zip(["milk", "wine", "beer", "tea"], *people, strict=True)

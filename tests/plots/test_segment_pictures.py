@@ -15,7 +15,7 @@ def test_points_are_profiles():
     model = th.LatentClassLogit(2, starts=4).fit(
         th.ChoiceExperiment.from_frame(frame), random_seed=1
     )
-    found = model.segments(2)
+    found = model.respondents.segments(2)
     drawn = th.plots.segments(found)
     assert len(drawn) == 2
     for number, ax in enumerate(drawn, 1):

@@ -42,21 +42,19 @@ Besides = tuple[str, str, Callable[[Any, Segments], Finding]]
 SegmentsOf = Callable[[Any], Segments | None]  # of a model
 
 
-def segments_once(
-    settings: AnswerSettings, people: Callable[[Any], int], usual: Any = None
-) -> SegmentsOf:
-    """What gives the segments of a model, made once for all findings; `people`: how many there are;
-    `usual`: the number of segments where none is asked for."""
+def segments_once(settings: AnswerSettings, usual: Any = None) -> SegmentsOf:
+    """Return what gives the segments of a model, made once for all findings; `usual`: the number of
+    segments where none is asked for."""
     kept: list[Segments | None] = []
 
     def segments(model: Any) -> Segments | None:
-        """The segments; None of too few people."""
-        if people(model) < _MIN_PEOPLE:
-            return None
+        """Return the segments; None of too few people."""
         if not kept:
             kept.append(None)  # which stays where there are none, so that a fault is named once
             number = usual if settings.segments is None else settings.segments
-            kept[0] = model.segments(number, settings.random_seed, settings.ci)
+            found = model.respondents.segments(number, settings.random_seed, settings.ci)
+            if len(found.assignment) >= _MIN_PEOPLE:
+                kept[0] = found
         return kept[0]
 
     return segments

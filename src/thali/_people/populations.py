@@ -54,7 +54,7 @@ class Individuals(_Value):
     that respondents differ less; it is learned, kappa ~ Gamma(2, 0.1). In `BradleyTerryLuce`
     respondents have log worths instead, which are Normal about those of the population. The
     covariates x are in standard deviations about their means, and b ~ Normal(0, 0.5²). Results
-    describe the population. `individuals()` describes each respondent.
+    describe the population. `respondents` of the fitted model describes each of them.
 
     Parameters
     ----------

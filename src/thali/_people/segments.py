@@ -89,8 +89,6 @@ class HasSegments:
 
         Raises
         ------
-        NotFittedError
-            Before `fit`.
         ArgumentError
             If `k` is no whole number of 2 or more, `ci` is not between 0 and 1, or the model does
             not know what each person prefers.
@@ -297,37 +295,26 @@ def _answer(
     profiles = _profiles(preferences.values, labels, number)
     everybody = preferences.values.mean(axis=(0, 1))
     means = np.nanmean(profiles, axis=0)
+    low, high = np.quantile(shares, tails_of(ci), axis=0)
     sizes = Table(
         {
             "name": names_of(preferences.levels, means, everybody),
             "respondents": np.bincount(assigned, minlength=number),
             "share": shares.mean(axis=0),
-            **dict(
-                zip(
-                    ("share_low", "share_high"),
-                    np.quantile(shares, tails_of(ci), axis=0),
-                    strict=True,
-                )
-            ),
+            "share_low": low,
+            "share_high": high,
         },
         index,
     )
     sizes.attrs["interval"] = ci
     low, high = np.nanquantile(profiles, tails_of(ci), axis=0)
-    rows_of_profiles = {
-        "segment": np.repeat(index, len(preferences.levels)),
-        **{
-            name: list(labels) * number
-            for name, labels in zip(
-                preferences.names, zip(*preferences.levels, strict=True), strict=True
-            )
-        },
-        "preferred": means.ravel(),
-        "preferred_low": low.ravel(),
-        "preferred_high": high.ravel(),
-        "all_respondents": np.tile(everybody, number),
-    }
-    levels = Table(rows_of_profiles)
+    levels = Table(preferences.levels * number, columns=preferences.names).assign(
+        preferred=means.ravel(),
+        preferred_low=low.ravel(),
+        preferred_high=high.ravel(),
+        all_respondents=np.tile(everybody, number),
+    )
+    levels.insert(0, "segment", np.repeat(index, len(preferences.levels)))
     levels.attrs["interval"] = ci
     people = pd.Index(preferences.respondents, name="respondent")
     assignment = Table({"segment": assigned + 1, "probability": probabilities.max(axis=1)}, people)

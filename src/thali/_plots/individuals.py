@@ -20,7 +20,7 @@ _MAX_SPREAD = 0.38  # of a row, above and below its middle
 _STEP = 0.09  # of a row, from a person to the next where there are few
 
 
-@picture("mean", made_by="individuals()")
+@picture("mean", made_by="respondents.individuals()")
 def individuals(
     table: "pandas.DataFrame", ax: "Axes | None" = None, population: Any = None
 ) -> "Axes":
@@ -34,7 +34,7 @@ def individuals(
     Parameters
     ----------
     table : pandas.DataFrame
-        What `individuals()` of a fit to choices with ``people=Individuals()`` returned.
+        What `respondents.individuals()` of a fit with ``people=Individuals()`` returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
     population : pandas.DataFrame, optional

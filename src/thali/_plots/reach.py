@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@picture("members", "reach", "low", "high", made_by="reach()")
+@picture("members", "reach", "low", "high", made_by="respondents.reach()")
 def reach(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the share of people whom each of the best sets of options reaches, and its interval.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        What `reach()` of a fitted model returned.
+        What `respondents.reach()` of a fitted model returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 

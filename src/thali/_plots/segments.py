@@ -27,7 +27,7 @@ _MAX_LEVELS = 28  # in the picture; of more, those in which segments differ most
 _WIDTH, _NAME = 1.75, 24  # inches of a segment, letters in a line of its name
 
 
-@picture(made_by="segments()", has="profiles")
+@picture(made_by="respondents.segments()", has="profiles")
 def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw what the people of each segment prefer, beside everybody.
 
@@ -39,7 +39,7 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
     Parameters
     ----------
     found : Segments
-        What `segments()` of a fitted model returned.
+        What `respondents.segments()` of a fitted model returned.
     ax : sequence of matplotlib axes, optional
         Where to draw, one a segment; a new figure if None.
 

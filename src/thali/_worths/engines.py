@@ -83,7 +83,7 @@ class WorthsEngine(Engine):
     def respondents_of(self, model: Any) -> Any:
         """Return the draws of every respondent."""
         raise ArgumentError(
-            "This result requires individual worths; refit with ",
+            "`respondents` requires individual worths; refit with ",
             Setting("people", Individuals()),
             ".",
         )

@@ -30,7 +30,6 @@ from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 
 from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine
 from .of_data import single_choices
-from .people.model import RespondentAnswers
 from .posterior import WorthProblem
 from .predictions import WorthDraws, worths_table
 
@@ -42,9 +41,10 @@ if TYPE_CHECKING:
     from thali._posterior.convergence import Advice
 
     from .engines import EstimatedWorths
+    from .people.respondents import WorthRespondents
 
 
-class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
+class BradleyTerryLuce(FixedMethod, RunByChains):
     r"""Learn the worth of each option from pairs, rankings, choices out of sets, or best and worst
     of them.
 
@@ -552,6 +552,28 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         """
         self._require_fitted()
         return self._engine.scores(self, self._score_scale(none), by, random_seed, ci)
+
+    @property
+    def respondents(self) -> "WorthRespondents":
+        """Results about the respondents of a fit with ``people=Individuals()``.
+
+        Returns
+        -------
+        WorthRespondents
+            `.individuals()`, the scores of each; `.segments(k)`; `.reach(size, top)`, the sets of
+            options that reach most respondents; `.effects()` of the columns `by`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was not fitted with ``people=Individuals()``.
+        """
+        from .people.respondents import WorthRespondents
+
+        self._require_fitted()
+        return WorthRespondents(self, self._engine.respondents_of(self))
 
     def _score_scale(self, none: str | None = None) -> ScoreScale:
         """Return what scores are on; `none` is the option at its zero."""

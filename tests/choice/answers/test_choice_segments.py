@@ -78,7 +78,7 @@ def test_k_means_finds_the_least_sum_of_squares():
 
 def preferred(whole, tastes, **arguments):
     """How often each level is preferred, on average over people and draws."""
-    found = with_tastes(whole, tastes, **arguments).segments(2, random_seed=1).profiles
+    found = with_tastes(whole, tastes, **arguments).respondents.segments(2, random_seed=1).profiles
     return found[found["segment"] == 1].set_index(["attribute", "level"])["all_respondents"]
 
 
@@ -214,7 +214,7 @@ def test_names_are_distinct_and_say_what_is_liked():
 @pytest.mark.fit
 def test_segments_of_a_model():
     model, truth = fitted(), data()[1]
-    found = model.segments(3)
+    found = model.respondents.segments(3)
     assert adjusted_rand(found.assignment["segment"].to_numpy(), truth) >= 0.9
     assert list(found.assignment.index) == list(data()[0].respondents)
     assert found.sizes["share"].is_monotonic_decreasing
@@ -236,7 +236,7 @@ def test_mistakes():
         ),
     ]:
         with pytest.raises(kind) as error:
-            model.segments(k)
+            model.respondents.segments(k)
         assert str(error.value) == said
 
 
@@ -248,6 +248,6 @@ def test_sampled_models_find_the_segments(make):
     model = make().fit(
         th.ChoiceExperiment.from_frame(frame), **run, random_seed=1, progressbar=False
     )
-    found = model.segments()
+    found = model.respondents.segments()
     assert len(found) == 3
     assert adjusted_rand(found.assignment["segment"].to_numpy(), truth) >= 0.9

@@ -216,7 +216,7 @@ def test_segments_that_are_not_clear_name_the_model_that_looks_for_classes():
 
 def test_the_simulator_asks_the_segments_that_the_report_has(classes, logit):
     found = classes.findings(segments=2, random_seed=3)
-    segments = classes.segments(2, random_seed=3)
+    segments = classes.respondents.segments(2, random_seed=3)
     column = json.loads(found["market"].widget.data)["people"]["columns"][-1]
     assert column["name"] == "segment"
     assert column["values"] == [f"{k}: {name}" for k, name in segments.sizes["name"].items()]

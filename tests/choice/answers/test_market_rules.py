@@ -378,17 +378,17 @@ def test_the_reach_of_a_line_is_who_likes_one_of_it_better_than_nothing(hierarch
     """Without that option: who would choose one of it more often than chance."""
     u, _ = utilities(hierarchical)
     likes = softmax(u) > 1 / 3
-    table = hierarchical.reach(MARKET, size=2)
+    table = hierarchical.respondents.reach(MARKET, size=2)
     by_line = table.set_index("members")["reach"]
     for one, other in (("A", "B"), ("A", "C"), ("B", "C")):
         places = ["ABC".index(one), "ABC".index(other)]
         assert by_line[(one, other)] == pytest.approx(likes[:, :, places].any(axis=2).mean())
-    some = hierarchical.reach(MARKET, size=2, people=["p0", "p1"])
+    some = hierarchical.respondents.reach(MARKET, size=2, people=["p0", "p1"])
     assert some.attrs["people"] == 2
     with refused(ArgumentError, "same tastes"):
-        multinomial.reach(MARKET)
+        _ = multinomial.respondents
     with refused(ArgumentError, "people"):
-        hierarchical.reach(MARKET, people="new")
+        hierarchical.respondents.reach(MARKET, people="new")
 
 
 def test_nothing_is_what_a_line_is_held_against():
@@ -401,11 +401,11 @@ def test_nothing_is_what_a_line_is_held_against():
         [MARKET, pd.DataFrame({"product": ["nothing"], "brand": ["none"]})], ignore_index=True
     )
     shares = model.market_shares(market, each_draw=True)["share"]
-    table = model.reach(market, size=2, top=3)
+    table = model.respondents.reach(market, size=2, top=3)
     assert set(table["members"].explode()) == {"A", "B", "C"} and len(shares)
     assert (np.diff(table["reach"]) <= 0).all() and table["reach"].between(0, 1).all()
     with warned(DataWarning, "Add a no-choice row"):
-        model.reach(MARKET, size=2)
+        model.respondents.reach(MARKET, size=2)
     how = {"rule": "randomised-first-choice"}
     same = model.market_shares(market, {"price": {"A": 5}}, **how)  # it costs 5 already
     assert (same["change"] == 0.0).all()

@@ -41,7 +41,9 @@ CALLS = {
     "source_of_volume": lambda model, products=MARKET, new="C", **how: model.source_of_volume(
         products, new, **how
     ),
-    "reach": lambda model, products=MARKET, size=1, **how: model.reach(products, size, **how),
+    "reach": lambda model, products=MARKET, size=1, **how: model.respondents.reach(
+        products, size, **how
+    ),
     "holdouts": lambda model, data=None: model.holdouts(read() if data is None else data),
     "willingness_to_pay": lambda model, price="price", **how: model.willingness_to_pay(
         price, **how
@@ -49,6 +51,7 @@ CALLS = {
     "level_effects": lambda model, **how: model.level_effects(**how),
     "attribute_importance": lambda model, **how: model.attribute_importance(**how),
     "utilities": lambda model, **how: model.utilities(**how),
+    "individuals": lambda model, **how: model.respondents.individuals(**how),
 }
 OF_MARKETS = (
     "market_shares",
@@ -132,7 +135,8 @@ FITS = {
     ),
 }
 SAME_TASTES = {"multinomial"}  # everybody has them
-REFUSED = {("reach", "multinomial")}  # whatever is asked
+OF_RESPONDENTS = {"reach", "individuals"}
+REFUSED = {(name, "multinomial") for name in OF_RESPONDENTS}  # whatever is asked
 # slow where it runs as Python
 MODELS = [*list(FITS)[:3], pytest.param("product classes", marks=pytest.mark.long)]
 
@@ -171,17 +175,21 @@ def methods_of(model):
     }
 
 
-def test_every_answer_and_each_of_its_arguments_stands_in_the_tables():
+def parameters_of(fitted, name):
+    """The parameters of a method of models, or of their results about respondents."""
+    owner = fitted["hierarchical"].respondents if name in OF_RESPONDENTS else th.MultinomialLogit
+    parameters = inspect.signature(getattr(owner, name)).parameters
+    return {NAMES.get(each, each) for each in parameters}
+
+
+@pytest.mark.usefixtures("uncompiled")
+def test_every_answer_and_each_of_its_arguments_stands_in_the_tables(fitted):
     answers = methods_of(th.MultinomialLogit) & methods_of(th.ProductClasses) - methods_of(
         th.SparseMultinomialLogit
     )
-    assert answers == set(CALLS)
+    assert answers == set(CALLS) - OF_RESPONDENTS
     for name in CALLS:
-        known = {
-            NAMES.get(each, each)
-            for each in inspect.signature(getattr(th.MultinomialLogit, name)).parameters
-        }
-        assert known <= {*ARGUMENTS, *NO_DATA, "products"}, name
+        assert parameters_of(fitted, name) <= {*ARGUMENTS, *NO_DATA, "products"}, name
 
 
 @pytest.mark.first(17)
@@ -193,11 +201,7 @@ def test_every_argument_changes_the_answer_or_is_refused_or_warned_of(fitted, mo
     assert before.startswith("refused") == ((name, model) in REFUSED), before
     if (name, model) in REFUSED:
         return
-    takes = {
-        NAMES.get(each, each)
-        for each in inspect.signature(getattr(th.MultinomialLogit, name)).parameters
-    }
-    for argument in takes.intersection(ARGUMENTS):
+    for argument in parameters_of(fitted, name).intersection(ARGUMENTS):
         if model in SAME_TASTES and argument in ("people", "respondent_weights"):
             for value in ARGUMENTS[argument]:
                 with warned(DataWarning, "no effect, because", argument):

@@ -77,13 +77,15 @@ def test_utilities_of_everybody_are_those_of_the_coefficients(data):
         table["zero_centred"], np.array(list(own.values())) * 100 / ranges(own), atol=1e-9
     )
     assert "respondents_sd" not in table and (table["low"] <= table["utility"]).all()
-    np.testing.assert_array_equal(model.utilities(each_person=True).std(axis=0), 0.0)
+    with refused(ArgumentError, "same tastes"):
+        _ = model.respondents
+    one = th.LatentClassLogit(1, linear="price").fit(data, progressbar=False)
+    for values in one.respondents.individuals().to_numpy():
+        np.testing.assert_allclose(values, list(own.values()), atol=1e-6)
 
 
 def test_utilities_of_each_person_are_those_of_posterior_means(posterior):
-    raw, scaled = (
-        posterior.utilities(each_person=True, zero_centred=each) for each in (False, True)
-    )
+    raw, scaled = (posterior.respondents.individuals(zero_centred=each) for each in (False, True))
     for person, tastes in posterior.individual_.iterrows():
         own = own_utilities(tastes.to_dict())
         assert list(raw) == list(own) and raw.index.name == "respondent"
@@ -112,7 +114,7 @@ def test_choosing_nothing_is_scaled_like_the_levels():
 
 def test_people_of_classes_have_utilities_mixed_by_their_membership(data):
     model = th.LatentClassLogit(2, linear="price").fit(data, random_seed=1)
-    raw = model.utilities(each_person=True)
+    raw = model.respondents.individuals()
     of_class = [
         list(own_utilities(tastes.to_dict()).values()) for _, tastes in model.coef_.iterrows()
     ]

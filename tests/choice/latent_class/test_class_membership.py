@@ -187,7 +187,7 @@ def test_who_is_of_which_class_is_found_again():
     order = int(model.coef_["brand[B]"].to_numpy().argmax())
     log_odds = model.membership_coef_["age"].to_numpy()
     assert log_odds[order] - np.delete(log_odds, order).max() > 0.08
-    table = model.class_odds(ci=0.95).set_index(["latent_class", "column"])
+    table = model.respondents.effects(ci=0.95).set_index(["latent_class", "column"])
     assert len(table) == 4 and table["p_value"].min() < 1e-3
     assert table["odds"].to_numpy() == pytest.approx(np.exp(table["log_odds"].to_numpy()))
     summary = model.summary()
@@ -204,7 +204,7 @@ def test_errors_of_sizes_are_those_of_draws():
     """By the delta method, and by draws of the estimates: D of them have the error sd / sqrt(2
     D)."""
     model = fitted()
-    errors = model.class_table().loc["size_se"].to_numpy()
+    errors = model.respondents.classes().loc["size_se"].to_numpy()
     drawn = model._draws_.sizes.std(axis=0)
     # curvature
     assert np.abs(drawn / errors - 1).max() < 4.5 / np.sqrt(2 * len(model._draws_.sizes)) + 0.1
@@ -277,10 +277,10 @@ def test_columns_that_say_nothing():
     with refused(ArgumentError, "contains 'aeg'"):
         th.LatentClassLogit(2, by=["aeg"]).fit(small())
     with refused(ArgumentError, "columns for class"):
-        th.LatentClassLogit(1).fit(small(), progressbar=False).class_odds()
+        th.LatentClassLogit(1).fit(small(), progressbar=False).respondents.effects()
     # nothing depends on them
     one = th.LatentClassLogit(1, by="age").fit(small(), progressbar=False)
-    assert len(one.class_odds()) == 0 and one.log_likelihood_ == pytest.approx(
+    assert len(one.respondents.effects()) == 0 and one.log_likelihood_ == pytest.approx(
         th.MultinomialLogit().fit(small()).log_likelihood_
     )
 
@@ -313,7 +313,7 @@ def test_recovery():
         order = int(model.coef_["brand[B]"].to_numpy().argmax())
         if order > 0:  # the largest class is another one, with which it is compared
             low, high = np.log(
-                model.class_odds()
+                model.respondents.effects()
                 .set_index("latent_class")
                 .loc[order + 1, ["low", "high"]]
                 .to_numpy(float)

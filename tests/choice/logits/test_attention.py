@@ -488,7 +488,7 @@ def test_markets_and_segments_integrate_over_who_attends(study):
     assert model.market_shares(market, people="new")["share"]["dear"] == pytest.approx(
         share, abs=0.1
     )
-    assert "market" in model.findings().keys() and len(model.segments(2).sizes) == 2
+    assert "market" in model.findings().keys() and len(model.respondents.segments(2).sizes) == 2
 
 
 @pytest.mark.fit

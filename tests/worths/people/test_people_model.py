@@ -62,9 +62,9 @@ def test_scores_of_a_respondent_are_those_of_the_worths_and_sum_to_100(model):
     worths = drawn(model, "respondent_log_worth").astype(float)
     p = expit(worths - np.log(3.0))  # of a set with three other options of average worth
     scores = 100.0 * p / p.sum(axis=-1, keepdims=True)
-    table = model.individuals()
+    table = model.respondents.individuals()
     assert table["mean"].to_numpy() == pytest.approx(scores.mean(axis=0).ravel(), rel=1e-4)
-    wide = model.individuals(wide=True)
+    wide = model.respondents.individuals(wide=True)
     assert wide.index.tolist() == [f"p{k}" for k in range(9)] and wide.columns[0] == "fit"
     assert wide.drop(columns="fit").sum(axis=1).to_numpy() == pytest.approx(100.0)
     assert model.scores()["score"].to_numpy() == pytest.approx(scores.mean(axis=(0, 1)), rel=1e-4)
@@ -78,13 +78,13 @@ def test_the_fit_of_a_respondent_is_the_geometric_mean_of_probabilities_of_answe
         total = value.sum(axis=1) * (1.0 / value).sum(axis=1) - 4.0
         ratio = value[:, shown.index(best)] / value[:, shown.index(worst)]
         logs.setdefault(person, []).append(np.log((ratio / total).mean()))
-    fit = model.individuals(wide=True)["fit"]
+    fit = model.respondents.individuals(wide=True)["fit"]
     for person, values in logs.items():
         assert fit[person] == pytest.approx(np.exp(np.mean(values)), rel=1e-4)
 
 
 def test_effects_are_of_a_unit_of_the_column(model):
-    table, effects = model.respondent_effects(), drawn(model, "respondent_effect")
+    table, effects = model.respondents.effects(), drawn(model, "respondent_effect")
     ages = 20.0 + np.arange(9)
     assert table.loc["age", "mean"].to_numpy() == pytest.approx(
         effects[:, 1].mean(axis=0) / ages.std(), rel=1e-6
@@ -111,11 +111,11 @@ def test_a_new_respondent_is_predicted_from_what_is_known(model):
 
 
 def test_segments_and_reach_are_of_the_respondents(model):
-    segments = model.segments(2)
+    segments = model.respondents.segments(2)
     assert segments.assignment["segment"].nunique() == 2
     scores = model.scores(by=segments)
     assert scores.groupby("segment")["score"].sum().to_numpy() == pytest.approx(100.0)
-    sets = model.reach(2, top=15)
+    sets = model.respondents.reach(2, top=15)
     assert len(sets) == 15 and sets["best"].sum() == pytest.approx(1.0)
     worth = np.exp(drawn(model, "respondent_log_worth").astype(float))
     reached = worth > worth.mean(axis=-1, keepdims=True)
@@ -144,9 +144,11 @@ def test_the_fit_goes_on_and_takes_further_answers(tmp_path):
     data = maxdiff()
     whole = th.BradleyTerryLuce(people=th.people.Individuals()).fit(data, **RUN)
     short = th.BradleyTerryLuce(people=th.people.Individuals()).fit(data, **RUN | {"draws": 20})
-    assert short.continue_fit(40, progressbar=False).individuals().equals(whole.individuals())
+    short.continue_fit(40, progressbar=False)
+    scores = whole.respondents.individuals(wide=True)
+    assert short.respondents.individuals(wide=True).equals(scores)
     whole.save(tmp_path / "fit.nc")
-    assert th.load(tmp_path / "fit.nc").individuals(wide=True).equals(whole.individuals(wide=True))
+    assert th.load(tmp_path / "fit.nc").respondents.individuals(wide=True).equals(scores)
     pairs = th.BradleyTerryLuce(people=th.people.Individuals()).fit(two_options(), **RUN)
     assert (
         pairs.update(two_options()).fitted_to_ == "2 options, 1 pair, 26 comparisons, 3 respondents"
@@ -209,15 +211,14 @@ def test_data_that_individual_worths_cannot_have_are_refused(name):
 
 def test_results_of_individuals_need_individuals():
     model = th.BradleyTerryLuce().fit(two_options(), **RUN)
-    for ask in (model.individuals, model.segments, model.reach):
-        with refused(ArgumentError, "Individuals()"):
-            ask()
+    with refused(ArgumentError, "Individuals()"):
+        _ = model.respondents
     with refused(ArgumentError, "`by`", "Individuals()"):
         model.scores(by={"p0": 1})
     with refused(ArgumentError, "`by`"):
         th.BradleyTerryLuce(people=th.people.Individuals()).fit(
             maxdiff(), **RUN
-        ).respondent_effects()
+        ).respondents.effects()
 
 
 def test_a_respondent_who_answered_once_is_counted():
@@ -235,7 +236,7 @@ def test_the_rule_of_best_and_worst_says_nothing_of_choices():
         th.BradleyTerryLuce(people=th.people.Individuals(), best_worst=rule).fit(data, **RUN)
         for rule in (None, "reversed")
     ]
-    assert fits[0].individuals().equals(fits[1].individuals())
+    assert fits[0].respondents.individuals().equals(fits[1].respondents.individuals())
 
 
 def test_settings_of_findings_are_checked_before_the_fit():

@@ -320,7 +320,7 @@ def group_features_table(
         raise ArgumentError(
             Argument("similar"),
             " requires a single group of respondents; use the model of one group with"
-            " of_group(name), or of one latent class with of_class(1).",
+            " of_group(name), or of one latent class with respondents.of_class(1).",
         )
     names, one = posterior.groups, posterior.of_group(posterior.groups[0])
     table = features_table(one, min_probability)

@@ -21,7 +21,8 @@ def of_known_data(posterior: Posterior, what: str) -> Posterior:
         )
     if posterior.has_classes:
         raise ArgumentError(
-            f"{what} requires one latent class; use the model of one class, such as of_class(1)."
+            f"{what} requires one latent class; use the model of one class, such as"
+            " respondents.of_class(1)."
         )
     return posterior
 

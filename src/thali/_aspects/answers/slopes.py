@@ -162,7 +162,7 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
 
     if posterior.slopes is None:
         raise ArgumentError(
-            "respondent_effects requires a model with ",
+            "effects requires a model with ",
             Argument("by"),
             ", which names respondent columns.",
         )

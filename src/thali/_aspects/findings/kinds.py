@@ -45,7 +45,7 @@ def makers_of(check: Maker, *more: Maker) -> tuple[Maker, ...]:
 @finding("latent_classes", "Latent classes", ON_SCREEN)
 def kinds(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Return the latent classes, their sizes, and what they prefer."""
-    sizes: Any = model.class_sizes(settings.ci)
+    sizes: Any = model.respondents.classes(settings.ci)
     numbers = sizes.attrs["n_classes"]
     likeliest = max(numbers, key=numbers.get)
     how = {"number": likeliest, "most": len(sizes), "probability": probability(numbers[likeliest])}
@@ -54,7 +54,7 @@ def kinds(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
         low, high = (number(100.0 * row[f"population_share_{end}"]) for end in ("low", "high"))
         shares = {name: number(100.0 * row[f"{name}_share"]) for name in ("sample", "population")}
         ends = {"interval": interval_name(settings.ci), "low": low, "high": high}
-        prefer = _preferred(model.of_class(kind))
+        prefer = _preferred(model.respondents.of_class(kind))
         notes.append(phrase(ENGLISH, "kinds.each", kind=kind, prefers=prefer, **shares, **ends))
     if len(sizes) > 1:
         notes.append(ENGLISH["kinds.shares"])
@@ -86,7 +86,7 @@ def features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding
     table: Any = model.features(similar=settings.similar, ci=settings.ci)
     labels = labels_of(model)
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
-    written, several = by_member(table, labels), len(model.class_sizes())
+    written, several = by_member(table, labels), model._view.most_classes
     if not len(shared):
         none = phrase(ENGLISH, "features.none", word="aspect")
         return Finding(none, table=written, is_printed=False, brief=Brief("Aspects"))
@@ -115,8 +115,11 @@ def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 @finding("ranks", "Ranking of the options by class", ON_SCREEN)
 def ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Return the ranks of the options in each class."""
-    numbers = range(1, len(model.class_sizes()) + 1)
-    found = {kind: model.of_class(kind).ranks(every_rank=True, ci=settings.ci) for kind in numbers}
+    respondents = model.respondents
+    numbers = range(1, model._view.most_classes + 1)
+    found = {
+        kind: respondents.of_class(kind).ranks(every_rank=True, ci=settings.ci) for kind in numbers
+    }
     return ranks_finding("latent_class", found, "", ENGLISH["kinds.ranks"])
 
 
@@ -137,13 +140,13 @@ def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 @finding("assignment", "Class membership", FILE)
 def assignment(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Return the class of each respondent."""
-    return Finding(table=model.assignment())
+    return Finding(table=model.respondents.membership())
 
 
 @finding("same_class", "Probability of sharing a class", FILE)
 def same_class(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Return the probability that two respondents are in the same class."""
-    return Finding(table=model.same_class())
+    return Finding(table=model.respondents.same_class())
 
 
 def modelled(model: Any) -> tuple[Text, ...]:

@@ -58,21 +58,24 @@ def respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
     """By how much columns of people change what they prefer."""
     if model._view.slopes is None:
         return None
-    table, known = model.respondent_effects(settings.ci), covariates_in(model._view)
+    table, known = model.respondents.effects(settings.ci), covariates_in(model._view)
     return effects_finding(table, known, "weight", ENGLISH["respondent_effects.by"])
 
 
 @finding("individuals", "Individual feature weights", FULL)
 def feature_weights(model: Any, settings: AnswerSettings) -> Finding | None:
     """The weight of each probable feature for everybody."""
-    table = model.individuals(settings.ci)
+    table = model.respondents.individuals(settings.ci)
     return Finding(title=ENGLISH["individuals.weights"], table=table) if len(table) else None
 
 
 @finding("individuals", "Individual preferences", FULL)
 def individuals(model: Any, settings: AnswerSettings) -> Finding:
     """Everybody's share of each option, beside that of the population."""
-    table, population = model.individuals(settings.ci), population_table(model._view, settings.ci)
+    table, population = (
+        model.respondents.individuals(settings.ci),
+        population_table(model._view, settings.ci),
+    )
     return individuals_finding(
         table, population, ENGLISH["individuals.title"], ENGLISH["individuals.caption"]
     )
@@ -80,7 +83,7 @@ def individuals(model: Any, settings: AnswerSettings) -> Finding:
 
 def segments_of(settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of segments of people."""
-    return segment_makers(settings, segments_once(settings, lambda model: len(model.groups_)))
+    return segment_makers(settings, segments_once(settings))
 
 
 def modelled(model: Any) -> tuple[Text, ...]:

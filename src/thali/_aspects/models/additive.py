@@ -41,13 +41,13 @@ from ..spec import ADDITIVE, OPEN
 from ..state import COLUMNS
 from .additive_answers import AdditiveAnswers
 from .engines import BY_CHAINS
-from .people_answers import PeopleAnswers
 from .point import ANNEALING, feature_scores
 
 if TYPE_CHECKING:
     import pandas
 
     from ..answers.estimate import Estimate
+    from .feature_respondents import FeatureRespondents
 
 
 # Choose the standard deviation of similarities by how well similarities that are left out are
@@ -258,7 +258,7 @@ def rules_for(data: Any) -> SimilarityRules:
 LAPSE = 0.01
 
 
-class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
+class AdditiveClustering(AdditiveAnswers):
     r"""Infer the features behind judgements of similarity, how many there are, and how much each
     weighs.
 
@@ -497,6 +497,29 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         if "_state_" not in vars(self) or self._state_.parameters != parameters_of(self):
             return False
         return self._state_.digest == digest_of(data)
+
+    @property
+    def respondents(self) -> "FeatureRespondents":
+        """Results about the respondents of a fit with ``people=Individuals()``.
+
+        Returns
+        -------
+        FeatureRespondents
+            `.individuals()`, the weight of each feature for each respondent; `.effects()` of the
+            columns `by`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was not fitted with ``people=Individuals()``.
+        """
+        from ..answers.individuals import of_everybody
+        from .feature_respondents import FeatureRespondents
+
+        of_everybody(self._view, "respondents")
+        return FeatureRespondents(self)
 
     @property
     def sigma_(self) -> float:

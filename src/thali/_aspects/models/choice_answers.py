@@ -117,8 +117,9 @@ class ChoiceAnswers(LatentFeatures):
 
         With `LatentClasses` they are those of a new person, for pairs. A new person is in a class
         with a probability proportional to one more than the number of people who are. For those of
-        one class ask `of_class`. With ``people=Individuals()`` they are the mean over new people,
-        whose weights vary about the common ones; for those of one person ask `of_group`.
+        one class ask `respondents.of_class`. With ``people=Individuals()`` they are the mean over
+        new people, whose weights vary about the common ones; for those of one person ask
+        `of_group`.
 
         Parameters
         ----------

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from thali._arguments import one_of
 from thali._data.groups import GroupedData
-from thali._data.kinds import PAIRS
+from thali._data.kinds import PAIRS, PEOPLE
 from thali._model.base import FixedMethod
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine
@@ -21,7 +21,7 @@ from thali._people.segments import numbers_of_segments
 from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL
 from thali._trees.tree import Tree
-from thali.errors import ArgumentError, InPython, Setting
+from thali.errors import Argument, ArgumentError, InPython, Setting
 
 from ..choice_dependence import dependence_of_choices
 from ..likelihoods.elimination import Elimination, refuse_sets
@@ -35,16 +35,14 @@ from ..priors.feature_argument import names_of, prior_of
 from ..priors.given import Given
 from .choice_answers import ChoiceAnswers
 from .engines import BY_CHAINS
-from .kind_answers import KindAnswers
-from .people_answers import ChooserAnswers
 
 if TYPE_CHECKING:
     import pandas
 
+    from .aspect_respondents import AspectRespondents
 
-class EliminationByAspects(
-    FixedMethod, EstimatedAspects, KindAnswers, ChooserAnswers, ChoiceAnswers
-):
+
+class EliminationByAspects(FixedMethod, EstimatedAspects, ChoiceAnswers):
     r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability
@@ -105,8 +103,8 @@ class EliminationByAspects(
         as of different respondents. "adjusted": intervals are for new samples of respondents; the
         likelihood is raised to the power 1 / max(1, design effect), which also lowers the number of
         aspects. `Individuals`: each respondent has individual weights about common ones, of aspects
-        that options share; the summary is of the population, and `individuals` and `segments`
-        describe respondents. `LatentClasses`: each respondent is in one of several classes, which
+        that options share; the summary is of the population, and `respondents` has results
+        about each of them. `LatentClasses`: each respondent is in one of several classes, which
         share aspects and coefficients of covariates and differ in weights and in the parameter of
         ties. `Groups`: `fit` takes a mapping from each group to its `PairedComparisons` or
         `Choices`; groups share aspects. The last three need method "mcmc". None: "independent";
@@ -249,6 +247,38 @@ class EliminationByAspects(
             refuse_sets(data)
 
     @property
+    def respondents(self) -> "AspectRespondents":
+        """Results about the respondents of a fit with `people`.
+
+        Returns
+        -------
+        AspectRespondents
+            With `Individuals()`: `.individuals()`, what each prefers; `.segments(k)`; `.effects()`
+            of the columns `by`. With `LatentClasses()`: `.classes()`, the size of each;
+            `.membership()`; `.same_class()`; `.of_class(number)`, the model of one class.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the fit does not distinguish respondents.
+        """
+        from .aspect_respondents import AspectRespondents
+
+        posterior = self._view
+        if not posterior.has_classes and posterior.population != PEOPLE:
+            raise ArgumentError(
+                Argument("respondents"),
+                " requires individual weights or latent classes; refit with ",
+                Setting("people", Individuals()),
+                " or ",
+                Setting("people", LatentClasses(2)),
+                ".",
+            )
+        return AspectRespondents(self)
+
+    @property
     def lapse_(self) -> float:
         """The probability of choosing at random that the fit used."""
         return self._engine.lapse(self)
@@ -366,3 +396,37 @@ class EliminationByAspects(
         if names and similar is None:
             table.insert(0, "aspect", [names[frozenset(members)] for members in table["members"]])
         return table
+
+    def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
+        """Posterior predictive check: what was observed against replicates that the fitted model
+        draws.
+
+        As `LatentFeatureModel.check`. With `LatentClasses` the respondents are those of the data,
+        and in every draw each answers as the class of the draw. `thali.plots.check` draws the
+        table.
+
+        Parameters
+        ----------
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the replicates.
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As there.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            Of the model of one class, whose respondents are not known.
+        """
+        if isinstance(self.people, LatentClasses) and not self._view.has_classes:
+            raise ArgumentError(
+                "The check covers all respondents together, because class membership is unknown;"
+                " call it on the whole model."
+            )
+        return super().check(random_seed, ci)

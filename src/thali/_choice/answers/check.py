@@ -212,32 +212,12 @@ def named_arrays(
     }
 
 
-class HasReportedRows:
-    """What models share whose posterior holds shares of levels and level effects."""
-
-    _fitted: Any  # () -> the posterior
-
-    if TYPE_CHECKING:
-
-        @property
-        def _view(self) -> Any: ...
-
-    def quantities(self) -> dict[str, np.ndarray]:
-        """Shares of levels among choices, and level effects, draw by draw.
-
-        Returns
-        -------
-        dict of arrays (chain, draw)
-            By the names of the rows of `summary`.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        rows = {}
-        for name in DESCRIPTIONS:
-            variable = self._view.draws[name]
-            labels = variable[variable.dims[2]].values
-            rows |= {f"{name}[{label}]": variable.values[..., k] for k, label in enumerate(labels)}
-        return rows
+def reported_rows(draws: "xarray.Dataset") -> dict[str, np.ndarray]:
+    """Return shares of levels among choices and level effects, arrays (chain, draw) by the names of
+    the rows of `summary`."""
+    rows = {}
+    for name in DESCRIPTIONS:
+        variable = draws[name]
+        labels = variable[variable.dims[2]].values
+        rows |= {f"{name}[{label}]": variable.values[..., k] for k, label in enumerate(labels)}
+    return rows

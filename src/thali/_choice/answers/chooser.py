@@ -10,6 +10,7 @@ from thali._arguments import between
 from thali._inference.places import evenly_spaced
 from thali._model.columns import MONTE_CARLO
 from thali._posterior.interval import tails_of
+from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
     import pandas
@@ -165,6 +166,15 @@ class Chooser:
     def facts(self, ci: float) -> dict[str, Any]:
         """What the attrs of a table with intervals and errors say of both."""
         return {"interval": ci, **({} if self.is_estimate else {MONTE_CARLO: True})}
+
+
+def refuse_same_tastes(chooser: Chooser) -> None:
+    """Refuse results about respondents where all have the same tastes."""
+    if not chooser.has_individuals:
+        raise ArgumentError(
+            "All respondents have the same tastes in this model; fit HierarchicalLogit() or"
+            " LatentClassLogit() for results that differ between respondents."
+        )
 
 
 def softmax(utility: np.ndarray, axis: int = -1) -> np.ndarray:

@@ -606,31 +606,22 @@ def simulator(segments: SegmentsOf | None = None) -> Maker:
 # people -------------------------------------------------------------------------------------------
 
 
-def _differ(model: Any) -> bool:
-    """Whether the model has a figure for each person."""
-    return model._chooser().has_individuals
-
-
 @finding("individual_level_effects", "Level preferences by respondent", FILE)
-def individual_level_effects(model: Any, settings: AnswerSettings) -> Finding | None:
+def individual_level_effects(model: Any, settings: AnswerSettings) -> Finding:
     """How often each person prefers a level to another."""
-    if not _differ(model):
-        return None
     return Finding(table=model.level_effects(each_person=True, **settings.how))
 
 
 @finding("individual_importance", "Individual attribute importance", FILE)
-def individual_importance(model: Any, settings: AnswerSettings) -> Finding | None:
+def individual_importance(model: Any, settings: AnswerSettings) -> Finding:
     """The importance of attributes for each person."""
-    if not _differ(model):
-        return None
     return Finding(table=model.attribute_importance(each_person=True, **settings.how))
 
 
 @finding("individual_willingness_to_pay", "Individual willingness to pay", FILE)
 def individual_willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
     """Willingness to pay of each person."""
-    if settings.price is None or not _differ(model):
+    if settings.price is None:
         return None
     with without_warnings():  # they are notes of the table of all
         return Finding(
@@ -639,19 +630,15 @@ def individual_willingness_to_pay(model: Any, settings: AnswerSettings) -> Findi
 
 
 @finding("individual_utilities", "Individual part-worth utilities", SHEET)
-def individual_utilities(model: Any, settings: AnswerSettings) -> Finding | None:
+def individual_utilities(model: Any, settings: AnswerSettings) -> Finding:
     """The utilities of levels of each person, centred."""
-    return Finding(table=model.utilities(each_person=True)) if _differ(model) else None
+    return Finding(table=model.respondents.individuals())
 
 
 @finding("individual_zero_centred", "Individual part-worth utilities (zero-centred diffs)", SHEET)
-def individual_zero_centred(model: Any, settings: AnswerSettings) -> Finding | None:
+def individual_zero_centred(model: Any, settings: AnswerSettings) -> Finding:
     """The same as zero-centred differences."""
-    return (
-        Finding(table=model.utilities(each_person=True, zero_centred=True))
-        if _differ(model)
-        else None
-    )
+    return Finding(table=model.respondents.individuals(zero_centred=True))
 
 
 # segments -----------------------------------------------------------------------------------------
@@ -665,7 +652,7 @@ def answers_of(
 ) -> tuple[tuple[Maker, ...], tuple[Maker, ...]]:
     """The makers of first findings, with the simulator, and those of segments; `usual`: their
     number otherwise; `instead`: what else there is where they cannot be told."""
-    segments = segments_once(settings, lambda model: len(model._data_of_fit().respondents), usual)
+    segments = segments_once(settings, usual)
     return (*FIRST, simulator(segments)), segment_makers(settings, segments, instead=instead)
 
 

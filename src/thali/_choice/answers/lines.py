@@ -1,5 +1,6 @@
 """Which lines of products reach most people."""
 
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from thali._labels import as_label
 from thali._people.reach import draws_held, reach_table
 from thali.errors import Argument, ArgumentError, DataWarning
 
-from .chooser import Chooser, softmax
+from .chooser import Chooser, refuse_same_tastes, softmax
 from .market import NEW, market_of, respondents_of
 
 if TYPE_CHECKING:
@@ -26,11 +27,7 @@ def reach(
     ci: float,
 ) -> "pandas.DataFrame":
     """The lines that reach most respondents, the best first."""
-    if not chooser.has_individuals:
-        raise ArgumentError(
-            "All respondents have the same tastes in this model, so a product line reaches either"
-            " all of them or none; fit a hierarchical logit or a latent class logit."
-        )
+    refuse_same_tastes(chooser)
     if isinstance(people, str) and people == NEW:
         raise ArgumentError(
             Argument("people"),
@@ -63,9 +60,5 @@ def reach(
     truths = np.concatenate(found)
     if fewer.is_estimate:
         truths = truths[1:]
-    labels = [
-        as_label(label)
-        for label, is_none in zip(market.labels, nothing, strict=True)
-        if not is_none
-    ]
+    labels = [as_label(label) for label in compress(market.labels, ~nothing)]
     return reach_table(truths, labels, size, top, random_seed, ci)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._posterior.interval import INTERVAL
 
-from .chooser import LOGIT
+from .chooser import LOGIT, refuse_same_tastes
 
 if TYPE_CHECKING:
     import pandas
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from thali._model.settings import AnswerSettings
 
     from .chooser import Chooser
+    from .respondents import ChoiceRespondents
 
 
 class MarketAnswers:
@@ -38,6 +39,30 @@ class MarketAnswers:
     def _people_of_fit(self) -> "Chooser":
         """The same, made once for each fit."""
         return self._once("chooser", self._chooser)
+
+    @property
+    def respondents(self) -> "ChoiceRespondents":
+        """Results about the respondents, where they differ in the model.
+
+        Returns
+        -------
+        ChoiceRespondents
+            `.individuals()`, the utilities of each; `.segments(k)`; `.reach(products, size, top)`,
+            the product lines that reach most respondents.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If all respondents have the same tastes in the model.
+        DataError
+            If the file of the model could not hold the data.
+        """
+        from .respondents import ChoiceRespondents
+
+        refuse_same_tastes(self._people_of_fit())
+        return ChoiceRespondents(self)
 
     def market_shares(
         self,
@@ -218,65 +243,6 @@ class MarketAnswers:
         asked = (products, attribute, change, people, respondent_weights)
         how = How(rule, scale, availability, actual)
         return elasticities(self._people_of_fit(), *asked, ci, how, cores, random_seed)
-
-    def reach(
-        self,
-        products: "pandas.DataFrame",
-        size: int = 3,
-        top: int = 10,
-        people: Any = None,
-        random_seed: Any = 0,
-        ci: float = INTERVAL,
-    ) -> "pandas.DataFrame":
-        r"""The product lines that reach most people: TURF, total unduplicated reach and frequency.
-
-        .. math:: r(S) = \frac1N \sum_n \max_{j \in S} [\, u_{nj} > u_{n0} \,]
-
-        A product reaches whom it pleases more than choosing nothing, by the person's utilities
-        without the chance of the occasion; where nothing could be chosen, whoever would choose it
-        out of all of them more often than one of them by chance.
-
-        Parameters
-        ----------
-        products : data frame
-            What may be in a line, as for `market_shares`, with a row of the no-choice option where
-            there is one.
-        size : int
-            Products of a line, fewer than there are.
-        top : int
-            How many lines to list.
-        people : optional
-            Of whom, as for `market_shares`, but not "new"; None and "respondents" are alike.
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the weights of people in intervals.
-        ci : float in (0, 1)
-            Probability of the intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a line, the one that reaches most first: members, reach, its interval low to
-            high for the population that the people are a sample of, frequency and best, as
-            `EliminationByAspects.reach` has them.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        DataError
-            As `market_shares`.
-        ArgumentError
-            If everybody has the same tastes in the model, or an argument is out of its range.
-
-        References
-        ----------
-        Miaoulis, Free & Parsons (1990), TURF: A new planning approach for product line extensions;
-        Nemhauser, Wolsey & Fisher (1978), An analysis of approximations for maximizing submodular
-        set functions.
-        """
-        from .lines import reach
-
-        return reach(self._people_of_fit(), products, size, top, people, random_seed, ci)
 
     def holdouts(self, data: "ChoiceExperiment") -> "pandas.DataFrame":
         r"""How well the fit predicts tasks that were held out of it: hits and log score, and shares
@@ -479,18 +445,15 @@ class MarketAnswers:
 
         return level_effects(self._people_of_fit(), each_person, ci, cores, random_seed)
 
-    def utilities(
-        self, each_person: bool = False, zero_centred: bool = False, ci: float = INTERVAL
-    ) -> "pandas.DataFrame":
-        r"""What each level of each attribute adds to utility: centred, of everybody or of each
-        person.
+    def utilities(self, ci: float = INTERVAL) -> "pandas.DataFrame":
+        r"""Return what each level of each attribute adds to utility, centred.
 
         .. math::
             v_{il} = u_{il} - \frac1L \sum_m u_{im}; \qquad
             v_{il} \, \frac{100 A}{\sum_k (\max_l u_{kl} - \min_l u_{kl})}
 
         The utilities u of the L levels of an attribute are those of products that differ in it
-        alone, the mean over some products of the data where they hang on other attributes. The
+        alone, the mean over some products of the data where they depend on other attributes. The
         second are zero-centred differences, by which market researchers compare people: of each
         person the mean range of the A attributes is 100. They are of a person's posterior mean
         utilities. Nothing, where it can be chosen, is compared with a product of which all levels
@@ -498,11 +461,6 @@ class MarketAnswers:
 
         Parameters
         ----------
-        each_person : bool
-            Whether to give those of each person instead: a row a respondent, a column for each
-            level ("zoom: 10x").
-        zero_centred : bool
-            With `each_person`, whether to give zero-centred differences.
         ci : float in (0, 1)
             Probability of the intervals.
 
@@ -513,15 +471,14 @@ class MarketAnswers:
             mean over people and draws, its interval `low` to `high` over draws and its standard
             error `std_error`; `zero_centred`, the mean over people of zero-centred differences;
             `respondents_sd` and `zero_centred_sd`, standard deviations of the people's own means,
-            where people differ.
+            where people differ. `respondents.individuals` has the utilities of each person.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            If `ci` is no probability, or zero-centred differences are asked of everybody, whose
-            table has them.
+            If `ci` is no probability.
 
         References
         ----------
@@ -530,7 +487,7 @@ class MarketAnswers:
         """
         from .utilities import utilities
 
-        return utilities(self._people_of_fit(), each_person, zero_centred, ci)
+        return utilities(self._people_of_fit(), ci)
 
     def attribute_importance(
         self,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
-from thali.errors import Argument, ArgumentError, Setting
 
 from .chooser import Chooser, centre, ends_of_draws, probability_of
 from .effects import MAX_DRAWS, ByLevels, by_levels
@@ -20,38 +19,13 @@ NOTHING = (INSIDE, INSIDE_LEVELS[0])  # what choosing nothing is called among le
 _ROUNDING = 1e-12  # of a difference of utilities
 
 
-def utilities(
-    chooser: Chooser, each_person: bool, zero_centred: bool, ci: float
-) -> "pandas.DataFrame":
-    """A row a level, or a row a person and a column a level."""
+def utilities(chooser: Chooser, ci: float) -> "pandas.DataFrame":
+    """Return the utility of each level, a row each, as mean over respondents."""
     from thali._tables import Table
 
     ci = probability_of(ci)
-    if zero_centred and not each_person:
-        raise ArgumentError(
-            Argument("zero_centred"),
-            " applies to the table per respondent; the sample table has both scales. Set ",
-            Setting("each_person", True),
-            ", or remove ",
-            Argument("zero_centred"),
-            ".",
-        )
-    asked = by_levels(chooser)
-    nothing = _nothing(chooser)
-    products = np.concatenate([asked.products, asked.examples, nothing])
-    named = _names(chooser, asked) + [NOTHING] * len(nothing)
-    of_people = _centred(chooser.expected_utilities(products), asked)
-    scaled = of_people * _factors(of_people, asked)[:, None]
+    named, of_people, scaled = _level_utilities(chooser)
     differs = chooser.has_individuals
-    if each_person:
-        if not differs:
-            of_people, scaled = (
-                np.repeat(each, len(chooser.data.respondents), axis=0)
-                for each in (of_people, scaled)
-            )
-        columns = [f"{attribute}: {level}" for attribute, level in named]
-        table = Table(scaled if zero_centred else of_people, chooser.data.respondents, columns)
-        return table.rename_axis("respondent")
     fewer = chooser.thinned(MAX_DRAWS)
     _, of_draws = utility_draws(fewer)
     low, high = ends_of_draws(fewer, of_draws, ci)
@@ -68,6 +42,29 @@ def utilities(
     )
     table.attrs.update(chooser.facts(ci))
     return table
+
+
+def tabulate_respondent_utilities(chooser: Chooser, zero_centred: bool) -> "pandas.DataFrame":
+    """Return the utility of each level for each respondent, (respondents, levels)."""
+    from thali._tables import Table
+
+    named, of_people, scaled = _level_utilities(chooser)
+    respondents = chooser.data.respondents
+    values = np.zeros((len(respondents), 1)) + (scaled if zero_centred else of_people)
+    columns = [f"{attribute}: {level}" for attribute, level in named]
+    return Table(values, respondents, columns).rename_axis("respondent")
+
+
+def _level_utilities(
+    chooser: Chooser,
+) -> tuple[list[tuple[str, str]], np.ndarray, np.ndarray]:
+    """Return attributes and levels, and for each respondent their utilities and zero-centred
+    differences; one row if all respondents have the same tastes."""
+    asked, nothing = by_levels(chooser), _nothing(chooser)
+    products = np.concatenate([asked.products, asked.examples, nothing])
+    named = _names(chooser, asked) + [NOTHING] * len(nothing)
+    of_people = _centred(chooser.expected_utilities(products), asked)
+    return named, of_people, of_people * _factors(of_people, asked)[:, None]
 
 
 def utility_draws(chooser: Chooser) -> tuple[list[tuple[str, str]], np.ndarray]:

@@ -25,7 +25,8 @@ def makers_of(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Make
     held = set(model.membership_.to_numpy().argmax(axis=1))
     usual = model.n_classes_ if 1 < model.n_classes_ == len(held) else None
     answers, segments = answers_of(settings, usual, instead="")
-    return (*_FIRST, *answers, *segments, *_LAST)
+    individual = OF_PEOPLE if model.n_classes_ > 1 else ()
+    return (*_FIRST, *answers, *segments, *_REST, *individual, *_LAST)
 
 
 @finding("classes", "Latent classes", ON_SCREEN)
@@ -45,7 +46,7 @@ def classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
     notes = [phrase(ENGLISH, "latent.maximum", **values, **counts)]
     if several:
         notes.append(phrase(ENGLISH, "latent.entropy", entropy=number(model.entropy_r2_)))
-    table = model.class_table().rename_axis("coefficient")
+    table = model.respondents.classes().rename_axis("coefficient")
     brief = Brief("Classes", table=table, order=0)
     return Finding(
         sentence, title=ENGLISH["latent.classes"], table=table, notes=tuple(notes), brief=brief
@@ -57,7 +58,7 @@ def class_odds(model: "LatentClassLogit", settings: AnswerSettings) -> Finding |
     """How columns of people change the odds of classes."""
     if model.membership_coef_ is None or model.n_classes_ < 2:
         return None
-    table = model.class_odds(ci=settings.ci)
+    table = model.respondents.effects(settings.ci)
     sure = [row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0]
     interval = interval_name(settings.ci)
     sentence = phrase(ENGLISH, "latent.odds.none", interval=interval)
@@ -147,4 +148,5 @@ _FIRST = (
     numbers_of_classes,
     bootstrap_test,
 )
-_LAST = (check, estimates, data, levels, membership, *OF_PEOPLE, methods(modelled), convergence)
+_REST = (check, estimates, data, levels, membership)
+_LAST = (methods(modelled), convergence)

@@ -16,11 +16,8 @@ from thali._inference.seeds import root, seed_setting
 from thali._labels import listed, plural, shorten
 from thali._model.base import Job, Model
 from thali._people.columns import covariates_of, names_of
-from thali._people.segments import HasSegments
-from thali._posterior.interval import INTERVAL
 from thali.errors import (
     Argument,
-    ArgumentError,
     DataWarning,
     EstimateWarning,
     ModelName,
@@ -29,7 +26,6 @@ from thali.errors import (
 )
 
 from ..answers.check import HasChoiceCheck
-from ..answers.chooser import probability_of
 from ..answers.logits import LogitAnswers, LogitChooser
 from ..answers.segments import of_tastes
 from ..coding import (
@@ -70,10 +66,12 @@ if TYPE_CHECKING:
     from thali._people.columns import RespondentCovariates
     from thali._people.segments import Preferences
 
+    from .respondents import ClassRespondents
+
 CHOICES = (BIC, HELD_OUT)
 
 
-class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
+class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
     r"""The latent-class logit: everybody belongs to one of a few classes, and each class has tastes
     of its own.
 
@@ -385,27 +383,10 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             Before `fit`.
         """
         self._require_fitted()
-        odds = (
-            None if self.membership_coef_ is None else self.membership_coef_.to_numpy()[1:].ravel()
-        )
+        odds = np.empty(0)
+        if self.membership_coef_ is not None:
+            odds = self.membership_coef_.to_numpy()[1:].ravel()
         return summary_table(self.sizes_, self.coef_, self.covariance_, self._size_errors(), odds)
-
-    def class_table(self) -> "pd.DataFrame":
-        """The classes beside each other.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A column a class, the largest first; rows size (share of people), size_se, and every
-            coefficient.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        self._require_fitted()
-        return classes_table(self.sizes_, self.coef_, self._size_errors())
 
     def _names_of_odds(self) -> "pd.Index":
         """The parameters of who is of which class, which come first."""
@@ -414,68 +395,35 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     def _size_errors(self) -> np.ndarray:
         """Standard errors of the sizes."""
-        expected = self.sizes_.to_numpy()[None] if self._expected_ is None else self._expected_
-        people = np.ones((1, 1)) if self._covariates_ is None else self._covariates_.matrix
-        units = np.ones(1) if self._covariates_ is None else np.append(1.0, self._covariates_.sd)
-        parameters = (self.n_classes_ - 1) * people.shape[1]
+        expected, people, units = self.sizes_.to_numpy()[None], np.ones((1, 1)), np.ones(1)
+        if self._covariates_ is not None:
+            expected, people = self._expected_, self._covariates_.matrix
+            units = np.append(units, self._covariates_.sd)
         units = np.tile(units, self.n_classes_ - 1)
-        covariance = self.covariance_.to_numpy()[:parameters, :parameters] * np.outer(units, units)
-        return size_errors(expected, people, covariance)
+        covariance = self.covariance_.to_numpy()[: len(units), : len(units)]
+        return size_errors(expected, people, covariance * np.outer(units, units))
 
-    def class_odds(self, ci: float = INTERVAL) -> "pd.DataFrame":
-        r"""Who is of which class: how the columns of people change the odds of each class against
-        the largest.
-
-        .. math:: \ln \frac{\pi_{nk}}{\pi_{n1}} = z_n^T \gamma_k
-
-        Parameters
-        ----------
-        ci : float in (0, 1)
-            Probability of the intervals.
+    @property
+    def respondents(self) -> "ClassRespondents":
+        """Results about the respondents and their classes.
 
         Returns
         -------
-        pandas.DataFrame
-            A row a class but the first and a column of people: `latent_class`, `column`; `odds`, by
-            which a unit more of the column multiplies the odds of the class against class 1, with
-            its interval `low` to `high` (normal for the logarithm); `log_odds` and its standard
-            error `std_error`; `p` (two-sided, normal).
+        ClassRespondents
+            `.classes()`, the size and the coefficients of each class; `.effects()` of the columns
+            `by` on the odds of classes; `.individuals()`, the utilities of each respondent;
+            `.segments(k)`; `.reach(products, size, top)`, the product lines that reach most
+            respondents.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
-        ArgumentError
-            If the model has no columns of people.
         """
-        from scipy.special import ndtr, ndtri
-
-        from thali._tables import Table
+        from .respondents import ClassRespondents
 
         self._require_fitted()
-        if self.membership_coef_ is None:
-            raise ArgumentError(
-                "The model has no respondent columns for class membership; name them with ",
-                Argument("by"),
-                ".",
-            )
-        coef = self.membership_coef_
-        errors = np.sqrt(np.diag(self.covariance_))[: coef.iloc[1:].size].reshape(
-            len(coef) - 1, coef.shape[1]
-        )
-        rows = [(label, name) for label in coef.index[1:] for name in coef.columns[1:]]
-        value, error = coef.to_numpy()[1:, 1:].ravel(), errors[:, 1:].ravel()
-        width = ndtri((1.0 + probability_of(ci)) / 2.0) * error
-        table = Table(rows, columns=["latent_class", "column"]).assign(
-            odds=np.exp(value),
-            low=np.exp(value - width),
-            high=np.exp(value + width),
-            log_odds=value,
-            std_error=error,
-            p_value=2.0 * ndtr(-np.abs(value / error)),
-        )
-        table.attrs["interval"] = ci
-        return table
+        return ClassRespondents(self)
 
     def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment", ci: float | None = None) -> Any:
         r"""Probability that each alternative of new tasks is chosen.
@@ -705,40 +653,28 @@ def summary_table(
     coef: "pd.DataFrame",
     covariance: "pd.DataFrame",
     of_sizes: np.ndarray,
-    odds: np.ndarray | None,
+    odds: np.ndarray,
 ) -> "pd.DataFrame":
-    """Sizes, coefficients and log odds with their standard errors."""
+    """Return sizes, coefficients and log odds with their standard errors."""
     from scipy.special import ndtr
 
     from thali._tables import Table
 
+    columns = ["size", *coef.columns]
+    names = [f"class {label}: {name}" for label in sizes.index for name in columns]
     with np.errstate(invalid="ignore"):
         every = np.sqrt(np.diag(covariance.to_numpy()))
-    errors = every[len(every) - coef.size :].reshape(coef.shape)
-    rows = {}
-    for k, label in enumerate(sizes.index):
-        rows[f"class {label}: size"] = (sizes.iloc[k], of_sizes[k], np.nan)
-        for j, name in enumerate(coef.columns):
-            value, error = coef.iloc[k, j], errors[k, j]
-            with np.errstate(invalid="ignore", divide="ignore"):
-                rows[f"class {label}: {name}"] = (value, error, np.divide(value, error))
-    if odds is not None:
-        rows |= {
-            name: (*pair, pair[0] / pair[1])
-            for name, *pair in zip(covariance.index, odds, every, strict=False)
-        }
-    table = Table.from_dict(rows, orient="index", columns=["coef", "std_error", "z"])
-    return Table(table.assign(p_value=2.0 * ndtr(-table["z"].abs())).rename_axis("coefficient"))
-
-
-def classes_table(sizes: "pd.Series", coef: "pd.DataFrame", errors: np.ndarray) -> "pd.DataFrame":
-    """A column a class: its size, and what each coefficient is in it."""
-    from thali._tables import Table
-
-    rows = np.vstack([sizes.to_numpy(), errors, coef.to_numpy().T])
-    return Table(
-        rows, ["size", "size_se", *coef.columns], [f"class {label}" for label in sizes.index]
+    of_coef = every[-coef.size :].reshape(coef.shape)
+    values = np.append(np.column_stack([sizes, coef]), odds)
+    errors = np.append(np.column_stack([of_sizes, of_coef]), every[: len(odds)])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = values / errors
+    z[: len(names) : len(columns)] = np.nan
+    table = Table(
+        {"coef": values, "std_error": errors, "z": z, "p_value": 2.0 * ndtr(-np.abs(z))},
+        [*names, *covariance.index[: len(odds)]],
     )
+    return table.rename_axis("coefficient")
 
 
 def choice_table(found: "dict[int, ClassFit]") -> "pd.DataFrame":

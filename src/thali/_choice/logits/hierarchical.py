@@ -13,13 +13,12 @@ from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
 from thali._model.sampling import Sampling
 from thali._people.columns import RespondentCovariates, covariates_of
-from thali._people.segments import HasSegments
 from thali._posterior.interval import INTERVAL
 from thali._posterior.store import tree_of
 from thali._posterior.view import flat
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.check import HasChoiceCheck, HasReportedRows
+from ..answers.check import HasChoiceCheck, reported_rows
 from ..answers.chooser import probability_of
 from ..answers.logits import LogitAnswers, LogitChooser
 from ..answers.segments import of_tastes
@@ -59,7 +58,7 @@ if TYPE_CHECKING:
     from thali._people.segments import Preferences
 
 
-class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceCheck, HasSegments):
+class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
     r"""The hierarchical logit: every person has tastes of their own, which are normally
     distributed.
 
@@ -557,16 +556,10 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         return data, drawn["chosen"][0]
 
     def _preferences(self) -> "Preferences":
-        beta, data = self._view.draws["beta"].values, self._data_of_fit()
-        if data is None:
-            raise DataError(
-                "Segments require the data of the fit, which the model file does not contain; fit"
-                " again."
-            )
-        return of_tastes(flat(beta), self._coding_, data)
+        return of_tastes(flat(self._view.draws["beta"].values), self._coding_, self._data_of_fit())
 
     def quantities(self) -> dict[str, np.ndarray]:
-        return super().quantities() | rates_of(self._view.draws)
+        return reported_rows(self._view.draws) | rates_of(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the convergence

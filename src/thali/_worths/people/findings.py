@@ -78,15 +78,8 @@ def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Make
     has_scores = model._data_of_fit().worst is not None or settings.none is not None
     make = partial(_segment_scores, settings)
     scores = ("segment_scores", "Preference scores by segment", make)
-    segments = segment_makers(
-        settings, segments_once(settings, _count_respondents), (scores,) * has_scores
-    )
+    segments = segment_makers(settings, segments_once(settings), (scores,) * has_scores)
     return (*_FIRST, *segments, *_LAST)
-
-
-def _count_respondents(model: "BradleyTerryLuce") -> int:
-    """Return how many respondents there are."""
-    return len(model._view.respondents)
 
 
 def _segment_scores(
@@ -100,7 +93,7 @@ def _segment_scores(
 @finding("individuals", "Individual preferences", FULL)
 def individuals(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The scores of each respondent, beside the mean over respondents."""
-    table = model.individuals(ci=settings.ci)
+    table = model.respondents.individuals(ci=settings.ci)
     average = model.scores(random_seed=settings.random_seed, ci=settings.ci).rename(
         columns={"score": "mean"}
     )
@@ -119,7 +112,7 @@ def individuals(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 @finding("individual_scores", "Scores by respondent", FULL)
 def individual_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The scores of each respondent in a row, with the fit."""
-    table = model.individuals(wide=True, ci=settings.ci)
+    table = model.respondents.individuals(wide=True, ci=settings.ci)
     notes = (ENGLISH["individual_scores.by"],)
     return Finding(title=ENGLISH["individual_scores.title"], table=table, notes=notes)
 
@@ -129,7 +122,7 @@ def reach(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None
     """The sets of options that reach most respondents."""
     if model._view.n_options - (settings.none is not None) <= REACH_SIZE:
         return None
-    table = model.reach(
+    table = model.respondents.reach(
         REACH_SIZE, none=settings.none, random_seed=settings.random_seed, ci=settings.ci
     )
     best = table.iloc[0]
@@ -166,7 +159,7 @@ def respondent_effects(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
     if known is None:
         return None
     return effects_finding(
-        model.respondent_effects(settings.ci), known, "worth", ENGLISH["effects.by"]
+        model.respondents.effects(settings.ci), known, "worth", ENGLISH["effects.by"]
     )
 
 
@@ -175,7 +168,7 @@ def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The parameters that are not of single options or respondents."""
     value = row_in_words(model.summary(settings.ci), "spread_of_respondents")
     notes = [phrase(ENGLISH, "spread", value=value)]
-    count = _count_respondents(model)
+    count = len(model._view.respondents)
     if count < FEW_RESPONDENTS:
         notes.append(phrase(ENGLISH, "spread.few", number=count))
     found = of_one.parameters(model, settings)

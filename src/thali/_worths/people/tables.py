@@ -160,7 +160,7 @@ def effects_table(drawn: RespondentDraws, labels: list[str], ci: float) -> "pand
     if drawn.known is None:
         by = Argument("by")
         raise ArgumentError(
-            "respondent_effects requires a model with ", by, ", which names respondent columns."
+            "effects requires a model with ", by, ", which names respondent columns."
         )
     effects = drawn.effects.reshape(drawn.n_draws, -1)
     low, high = np.quantile(effects, tails_of(ci), axis=0)

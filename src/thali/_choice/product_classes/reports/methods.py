@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._model.sampling import SUFFICIENT_ESS
-from thali._people.segments import HasSegments
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, Setting
 
-from ...answers.check import HasChoiceCheck, HasReportedRows
+from ...answers.check import HasChoiceCheck, reported_rows
 from ...answers.methods import MarketAnswers
 from .class_table import SIMILAR, class_table
 
@@ -31,7 +30,7 @@ _STUCK = (
 )
 
 
-class ProductClassReports(MarketAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
+class ProductClassReports(MarketAnswers, HasChoiceCheck):
     """Reports and predictions of a fitted model."""
 
     posterior_: "xarray.DataTree"
@@ -47,6 +46,9 @@ class ProductClassReports(MarketAnswers, HasReportedRows, HasChoiceCheck, HasSeg
     def _fitted_parts(self) -> "tuple[Particles, ExperimentDesign]":
         self._fitted()
         return self._draws_, self._design_
+
+    def quantities(self) -> dict[str, np.ndarray]:
+        return reported_rows(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the convergence

@@ -1,28 +1,33 @@
-"""What Bradley-Terry-Luce worths answer of respondents of whom each has individual worths."""
+"""Results about respondents of whom each has individual worths."""
 
 from typing import TYPE_CHECKING, Any
 
-from thali._people.segments import HasSegments
+from thali._people.reach import reach_table
+from thali._people.respondents import RespondentResults
+from thali._people.segments import HasSegments, Preferences
 from thali._posterior.interval import INTERVAL
+
+from ..of_data import single_choices
+from .check import measure_fit
+from .draws import RespondentDraws
+from .tables import effects_table, find_reached, measure_preferences, scores_table, widen_scores
 
 if TYPE_CHECKING:
     import pandas
 
-    from thali._people.segments import Preferences
 
+class WorthRespondents(RespondentResults, HasSegments):
+    """Results about respondents of whom each has individual worths.
 
-class RespondentAnswers(HasSegments):
-    """Base of a model of worths that may be fitted with `people=Individuals()`."""
+    `BradleyTerryLuce.respondents`, after a fit with ``people=Individuals()``.
+    """
 
-    _data_of_fit: Any
-    _draws: Any
-    _engine: Any
-    _once: Any
-    _require_fitted: Any
-    _score_scale: Any
+    def __init__(self, model: Any, drawn: RespondentDraws) -> None:
+        super().__init__(model)
+        self._drawn, self._labels = drawn, model._draws.labels
 
     def individuals(self, wide: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
-        r"""The scores of each respondent, from 0 to 100; those of a respondent sum to 100.
+        r"""Return the scores of each respondent, from 0 to 100; those of a respondent sum to 100.
 
         .. math::
 
@@ -51,31 +56,24 @@ class RespondentAnswers(HasSegments):
 
         Raises
         ------
-        NotFittedError
-            Before `fit`.
         ArgumentError
-            If the model was not fitted with `people=Individuals()`, or `ci` is not between 0 and 1.
+            If `ci` is not between 0 and 1.
 
         References
         ----------
         Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability
         scale, and the fit statistic.
         """
-        from ..of_data import single_choices
-        from .check import measure_fit
-        from .tables import scores_table, widen_scores
-
-        self._require_fitted()
-        drawn, labels = self._engine.respondents_of(self), self._draws.labels
-        table = scores_table(drawn, labels, self._score_scale(), ci)
+        model, drawn, labels = self._model, self._drawn, self._labels
+        table = scores_table(drawn, labels, model._score_scale(), ci)
         if not wide:
             return table
-        data = single_choices(self._data_of_fit())
-        fit = self._once("fit_of_respondents", lambda: measure_fit(self._draws, drawn, data))
+        data = single_choices(model._data_of_fit())
+        fit = model._once("fit_of_respondents", lambda: measure_fit(model._draws, drawn, data))
         return widen_scores(table, fit, labels)
 
-    def respondent_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """By how much a unit of each column of `Individuals(by=...)` changes log worths.
+    def effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
+        """Return the effect on log worths of a unit of each column of `Individuals(by=...)`.
 
         Parameters
         ----------
@@ -92,15 +90,10 @@ class RespondentAnswers(HasSegments):
 
         Raises
         ------
-        NotFittedError
-            Before `fit`.
         ArgumentError
             If the model has no columns `by`, or `ci` is not between 0 and 1.
         """
-        from .tables import effects_table
-
-        self._require_fitted()
-        return effects_table(self._engine.respondents_of(self), self._draws.labels, ci)
+        return effects_table(self._drawn, self._labels, ci)
 
     def reach(
         self,
@@ -110,8 +103,8 @@ class RespondentAnswers(HasSegments):
         random_seed: Any = 0,
         ci: float = INTERVAL,
     ) -> "pandas.DataFrame":
-        r"""The sets of options that reach most respondents: TURF, total unduplicated reach and
-        frequency.
+        r"""Return the sets of options that reach most respondents: TURF, total unduplicated reach
+        and frequency.
 
         .. math::
 
@@ -149,11 +142,8 @@ class RespondentAnswers(HasSegments):
 
         Raises
         ------
-        NotFittedError
-            Before `fit`.
         ArgumentError
-            If the model was not fitted with `people=Individuals()`, there is no option `none`, or
-            size or top is out of its range.
+            If there is no option `none`, or size or top is out of its range.
 
         References
         ----------
@@ -161,16 +151,8 @@ class RespondentAnswers(HasSegments):
         Nemhauser, Wolsey & Fisher (1978), An analysis of approximations for maximizing submodular
         set functions; Rubin (1981), The Bayesian bootstrap.
         """
-        from thali._people.reach import reach_table
-
-        from .tables import find_reached
-
-        self._require_fitted()
-        reached, labels = find_reached(self._engine.respondents_of(self), self._draws.labels, none)
+        reached, labels = find_reached(self._drawn, self._labels, none)
         return reach_table(reached, labels, size, top, random_seed, ci)
 
-    def _preferences(self) -> "Preferences":
-        from .tables import measure_preferences
-
-        self._require_fitted()
-        return measure_preferences(self._engine.respondents_of(self), self._draws.labels)
+    def _preferences(self) -> Preferences:
+        return measure_preferences(self._drawn, self._labels)

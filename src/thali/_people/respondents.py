@@ -1,0 +1,14 @@
+"""What the results about respondents share, whichever model they are of."""
+
+from typing import Any
+
+
+class RespondentResults:
+    """Base of what `respondents` of a fitted model returns."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def __repr__(self) -> str:
+        names = [name for name in dir(self) if not name.startswith("_")]
+        return f"{type(self).__name__}: {', '.join(names)}"
