@@ -92,6 +92,8 @@ html_theme_options = {
 # the runs of the gallery are short
 warnings.filterwarnings("ignore", category=thali.errors.ConvergenceWarning)
 os.environ.setdefault("COLUMNS", "100")  # tables of pages are this wide
+# commands of pages are those of the environment that builds the site
+os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 # for pages that read what is no package
 os.environ.setdefault("THALI_SOURCES", str(Path(__file__).parent.parent))
 
