@@ -91,6 +91,7 @@ def of_draws(draws, kinds):
     posterior["n_classes"] = ("chain", "draw"), [[len(set(draw)) for draw in of[0]]]
     model = th.EliminationByAspects(people=th.people.LatentClasses(kinds))
     constant = Dataset({"kinds": kinds, "kind": "paired comparisons of latent classes"})
+    constant["population"] = "kinds"
     groups = {"posterior": posterior.drop_vars("kind"), "latent_features": posterior[["kind"]]}
     model.posterior_ = with_classes_in_order(
         DataTree.from_dict(groups | {"constant_data": constant})
@@ -281,7 +282,7 @@ def test_the_model_of_one_kind(model, data):
     assert first.posterior_["observed_data"]["wins"].values.sum() == wins
     with refused(ArgumentError, "the whole model"):
         first.check()
-    with refused(ArgumentError, "class 3", "1 to 2"):
+    with refused(ArgumentError, "class '3'", "'1' and '2'"):
         model.respondents.of_class(3)
 
 

@@ -70,17 +70,14 @@ def person_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     return individuals_table(lambda some: drawn[:, some], draws, people, names, "feature", ci)
 
 
-def shares_of_people(
-    posterior: Posterior, people: slice, draws: np.ndarray | None = None
-) -> np.ndarray:
-    r"""Each option's share in the utilities of some of the people, (draws, people, options).
+def shares_of_people(posterior: Posterior, people: slice) -> np.ndarray:
+    r"""Return each option's share in the utilities of some people, (draws, people, options).
 
     .. math:: U_{ni} \Big/ \sum_j U_{nj}, \qquad U_{ni} = u_{ni} + \sum_k w_{nk} f_{ik}
     """
     columns = columns_of(posterior)
-    draws = np.arange(columns.n_draws) if draws is None else draws
-    features, _ = columns.take(draws).dense(0, len(draws))
-    shared, own = weights_of_people(posterior, people, draws)
+    features, _ = columns.dense(0, columns.n_draws)
+    shared, own = weights_of_people(posterior, people, slice(None))
     return shares_of(shared[:, :, : features.shape[1]] @ features + own)
 
 
@@ -105,7 +102,7 @@ def preferences_of_people(posterior: Posterior) -> Preferences:
 
 
 def weights_of_people(
-    posterior: Posterior, people: slice, draws: np.ndarray
+    posterior: Posterior, people: slice, draws: np.ndarray | slice
 ) -> tuple[np.ndarray, np.ndarray]:
     """Of some people and draws the weights of the features, and those that each option has alone; 0
     without any."""

@@ -126,21 +126,17 @@ def sizes_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     rows = []
     for g in range(number):
         count = (of == g).sum(axis=1)
-        shares = {
-            "sample": _of_sample(count, len(people), ci),
-            "population": _of_all(count, len(people), number, ci),
-        }
-        row = {
-            f"{whose}_{name}": value for whose, own in shares.items() for name, value in own.items()
-        }
-        rows.append(
-            row
-            | {
-                "occupied": float(np.mean(count > 0)),
-                "respondents": tuple(people[likely == g].tolist()),
-            }
-        )
-    table = Table(rows, index=pd.RangeIndex(1, number + 1, name="latent_class"))
+        sample = _sample_share(count, len(people), ci)
+        population = _population_share(count, len(people), number, ci)
+        respondents = tuple(people[likely == g].tolist())
+        rows.append((*sample, *population, np.mean(count > 0), respondents))
+    ends = "share", "share_low", "share_high"
+    columns = [f"{whose}_{name}" for whose in ("sample", "population") for name in ends]
+    table = Table(
+        rows,
+        pd.RangeIndex(1, number + 1, name="latent_class"),
+        [*columns, "occupied", "respondents"],
+    )
     occupied = posterior.n_classes.ravel()
     table.attrs["interval"] = ci
     table.attrs["n_classes"] = {
@@ -149,32 +145,34 @@ def sizes_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     return table
 
 
-def _of_sample(count: np.ndarray, people: int, ci: float) -> dict[str, float]:
-    """Mean and interval of the share of those who answered, of whom so many are of a kind in each
-    draw."""
+def _sample_share(count: np.ndarray, people: int, ci: float) -> tuple[float, float, float]:
+    """Return mean and interval of the share of those who answered, of whom so many are of a kind in
+    each draw."""
     share = count / people
     low, high = np.quantile(share, tails_of(ci))
-    return {"share": float(share.mean()), "share_low": float(low), "share_high": float(high)}
+    return share.mean(), low, high
 
 
-def _of_all(count: np.ndarray, people: int, kinds: int, ci: float) -> dict[str, float]:
-    """Mean and interval of the share of the population: a mixture over draws of Beta(1 + n_g, G - 1
-    + N - n_g)."""
+def _population_share(
+    count: np.ndarray, people: int, kinds: int, ci: float
+) -> tuple[float, float, float]:
+    """Return mean and interval of the share of the population: a mixture over draws of Beta(1 +
+    n_g, G - 1 + N - n_g)."""
     from scipy.optimize import brentq
     from scipy.special import betainc, betaincinv
 
     if kinds == 1:
-        return {"share": 1.0, "share_low": 1.0, "share_high": 1.0}
+        return 1.0, 1.0, 1.0
     n, times = np.unique(count, return_counts=True)
     weight, a, b = times / times.sum(), 1.0 + n, kinds - 1.0 + people - n
     found = []
     for p in tails_of(ci):
         ends = betaincinv(a, b, p)
-        low, high = float(ends.min()), float(ends.max())
-        found.append(
-            low if low == high else brentq(lambda x, p=p: weight @ betainc(a, b, x) - p, low, high)
-        )
-    return {"share": float(weight @ (a / (a + b))), "share_low": found[0], "share_high": found[1]}
+        low, high = ends.min(), ends.max()
+        if low < high:
+            low = brentq(lambda x, p=p: weight @ betainc(a, b, x) - p, low, high)
+        found.append(low)
+    return weight @ (a / (a + b)), found[0], found[1]
 
 
 def assignment_table(posterior: Posterior) -> "pandas.DataFrame":

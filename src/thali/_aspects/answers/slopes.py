@@ -171,20 +171,10 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
     rows, index = [], []
     for j, name in enumerate(posterior.known):
         for of, drawn in [*options.items(), *features.items()]:
-            values = drawn[:, j][~np.isnan(drawn[:, j])]
-            low, high = np.quantile(values, tails)
-            present = len(values) / len(drawn)
-            rows.append(
-                (
-                    values.mean(),
-                    values.std(),
-                    low,
-                    high,
-                    (values > 0.0).mean(),
-                    np.exp(values.mean()),
-                    present,
-                )
-            )
+            values = drawn[~np.isnan(drawn[:, j]), j]
+            mean, (low, high) = values.mean(), np.quantile(values, tails)
+            above, present = (values > 0.0).mean(), len(values) / len(drawn)
+            rows.append((mean, values.std(), low, high, above, np.exp(mean), present))
             index.append((name, of))
     columns = ["mean", "sd", "low", "high", "above_0", "ratio", "probability"]
     table = Table(rows, pd.MultiIndex.from_tuples(index, names=["column", "item"]), columns)

@@ -115,10 +115,9 @@ def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 @finding("ranks", "Ranking of the options by class", ON_SCREEN)
 def ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Return the ranks of the options in each class."""
-    respondents = model.respondents
-    numbers = range(1, model._view.most_classes + 1)
     found = {
-        kind: respondents.of_class(kind).ranks(every_rank=True, ci=settings.ci) for kind in numbers
+        kind: model.respondents.of_class(kind).ranks(every_rank=True, ci=settings.ci)
+        for kind in range(1, model._view.most_classes + 1)
     }
     return ranks_finding("latent_class", found, "", ENGLISH["kinds.ranks"])
 
@@ -127,14 +126,12 @@ def ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
 def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The parameters that are not of single aspects."""
     rows = model.summary(settings.ci)
-    of_kinds: tuple[Text, ...] = ()
+    notes = parameter_notes(model, rows, "kinds")
     if "n_classes" in rows.index:
         number_of_kinds = phrase(ENGLISH, "kinds.n_kinds", value=row_in_words(rows, "n_classes"))
-        of_kinds = (
-            number_of_kinds,
-            phrase(ENGLISH, "kinds.agreement", value=row_in_words(rows, "class_agreement")),
-        )
-    return Finding(notes=(*of_kinds, *parameter_notes(model, rows, "kinds")))
+        agreement = phrase(ENGLISH, "kinds.agreement", value=row_in_words(rows, "class_agreement"))
+        notes = (number_of_kinds, agreement, *notes)
+    return Finding(notes=notes)
 
 
 @finding("assignment", "Class membership", FILE)

@@ -133,10 +133,4 @@ class AspectRespondents(FeatureRespondents, HasSegments):
             If the model has no `LatentClasses`, or not so many.
         """
         self._with_classes("of_class")
-        classes: Posterior = self._model._data_answers.classes
-        name, names = str(number), classes.groups
-        if name not in names:
-            raise ArgumentError(
-                f"There is no class {number!r}; classes are numbered from 1 to {len(names)}."
-            )
-        return self._model._of_part(classes.of_group(name), f"class {name}")
+        return self._model._of_part(self._model._data_answers.classes, number, "class")

@@ -550,21 +550,20 @@ class LatentFeatures(RunByChains):
         ArgumentError
             If there is no such group.
         """
-        name = str(name)
-        groups = self.groups_
-        if groups and name not in groups:
-            known = shorten(groups, 10)
-            raise ArgumentError(
-                f"There is no group {name!r}; the groups are {known}.{suggest(name, groups)}"
-            )
-        return self._of_part(self._view.of_group(name), f"group {name}")
+        return self._of_part(self._view, name, "group")
 
-    def _of_part(self, posterior: Posterior, what: str) -> Self:
-        """The model with the posterior of some of the people, which cannot go on drawing."""
+    def _of_part(self, posterior: Posterior, name: Any, what: str) -> Self:
+        """Return the model of a group or a class, which cannot go on drawing."""
+        name, names = str(name), posterior.groups
+        if names and name not in names:
+            known = shorten(names, 10)
+            raise ArgumentError(
+                f"There is no {what} {name!r}; available: {known}.{suggest(name, names)}"
+            )
         made = copy.copy(self)
         vars(made).pop("_state_", None)
-        made.posterior_ = posterior.tree
-        made.fitted_to_ = f"{self.fitted_to_}; {what}"
+        made.posterior_ = posterior.of_group(name).tree
+        made.fitted_to_ = f"{self.fitted_to_}; {what} {name}"
         return made
 
     def _matched(self, similar: float, min_probability: float) -> "Matched":

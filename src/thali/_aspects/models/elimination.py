@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from thali._arguments import one_of
 from thali._data.groups import GroupedData
-from thali._data.kinds import PAIRS, PEOPLE
+from thali._data.kinds import KINDS, PAIRS, PEOPLE
 from thali._model.base import FixedMethod
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine
@@ -266,8 +266,7 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, ChoiceAnswers):
         """
         from .aspect_respondents import AspectRespondents
 
-        posterior = self._view
-        if not posterior.has_classes and posterior.population != PEOPLE:
+        if self._view.population not in (PEOPLE, KINDS):
             raise ArgumentError(
                 Argument("respondents"),
                 " requires individual weights or latent classes; refit with ",

@@ -396,7 +396,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
     def _size_errors(self) -> np.ndarray:
         """Standard errors of the sizes."""
         expected, people, units = self.sizes_.to_numpy()[None], np.ones((1, 1)), np.ones(1)
-        if self._covariates_ is not None:
+        if self._covariates_ is not None and self._expected_ is not None:
             expected, people = self._expected_, self._covariates_.matrix
             units = np.append(units, self._covariates_.sd)
         units = np.tile(units, self.n_classes_ - 1)

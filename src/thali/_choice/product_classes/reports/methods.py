@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._model.base import Sampled
 from thali._model.sampling import SUFFICIENT_ESS
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
@@ -30,18 +31,13 @@ _STUCK = (
 )
 
 
-class ProductClassReports(MarketAnswers, HasChoiceCheck):
+class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
     """Reports and predictions of a fitted model."""
 
     posterior_: "xarray.DataTree"
     people_: "pandas.DataFrame | None"
     _draws_: "Particles"
     _design_: "ExperimentDesign"
-
-    if TYPE_CHECKING:
-
-        @property
-        def _engine(self) -> Any: ...
 
     def _fitted_parts(self) -> "tuple[Particles, ExperimentDesign]":
         self._fitted()
@@ -79,7 +75,7 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        return super().summary(ci)  # type: ignore[misc]
+        return super().summary(ci)
 
     def _advice(self) -> Advice:
         """What helps chains that disagree: more draws, and more chains where they stay apart."""
