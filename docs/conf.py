@@ -3,10 +3,12 @@
 import os
 import sys
 import warnings
+from functools import partialmethod
 from pathlib import Path
 
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
+from nbclient import NotebookClient
 from sphinx.util.docutils import SphinxDirective
 
 import thali
@@ -92,8 +94,6 @@ html_theme_options = {
 # the runs of the gallery are short
 warnings.filterwarnings("ignore", category=thali.errors.ConvergenceWarning)
 os.environ.setdefault("COLUMNS", "100")  # tables of pages are this wide
-# commands of pages are those of the environment that builds the site
-os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 # for pages that read what is no package
 os.environ.setdefault("THALI_SOURCES", str(Path(__file__).parent.parent))
 
@@ -120,6 +120,10 @@ def equation(writer, node):
 
 def setup(app):
     """Sphinx calls this."""
+    # Commands of pages are those of the environment that builds the site. What they print arrives
+    # in pieces, which are joined as they are.
+    os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    NotebookClient.__init__ = partialmethod(NotebookClient.__init__, coalesce_streams=True)
     # Executed pages are kept with the site: what lies in the folder of sources would be taken for
     # sources.
     app.config.nb_execution_cache_path = str(Path(app.outdir) / ".jupyter_cache")

@@ -15,8 +15,8 @@ PAGES = [
     *sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "papers"),
 ]
 WORD = re.compile(r"(?<![\w-])--([a-z][a-z-]+[a-z])\b")
-# of Python and of style sheets
-OTHERS = {"random-seed", "jp-border", "jp-code-font-family", "jp-success", "jp-warn"}
+# of Python, of style sheets and of benchmarks
+OTHERS = {"random-seed", "small", "jp-border", "jp-code-font-family", "jp-success", "jp-warn"}
 
 
 def options_of(command):
