@@ -39,7 +39,7 @@ def test_pages_with_code_are_notebooks():
 UNEXECUTED = {
     "how_to/arviz.md": 1,  # ArviZ 1
     "house/adding.md": 1,  # what a contributor writes
-    "house/clusters.md": 1,  # Dask
+    "house/machines.md": 1,  # Dask
     "house/reference_posteriors.md": 1,  # posteriordb
     "tutorials/classifiers.md": 1,  # Dask
 }
