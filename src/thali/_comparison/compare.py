@@ -326,19 +326,21 @@ def compare(
         seconds of all fits of a model.
 
         By evidence the columns are ``log_evidence`` (no constant left out), ``std_error`` and its
-        ``df``; ``probability`` and ``probability_se``, of the model given the data;
-        ``log_bayes_factor`` and ``log_bayes_factor_se``, of the best model against this one, with
-        words after Kass & Raftery in ``evidence_against``; ``usable``. BASE, where every outcome is
-        equally probable, has no probability. ``attrs["evidence"]`` holds the `LogEvidence` of each
-        model, ``attrs["sensitivity"]`` a table by prior and model.
+        ``df``;
+    ``probability`` and ``probability_se``, of the model given the data; ``log_bayes_factor`` and
+    ``log_bayes_factor_se``, of the best model against this one, with the words of Kass & Raftery
+    (1995) in ``evidence_against``; ``usable``. BASE, where every outcome is equally probable, has
+    no probability. ``attrs["evidence"]`` holds the `LogEvidence` of each model,
+    ``attrs["sensitivity"]`` a table by prior and model.
 
-        ``attrs["pairs"]``, ``["tasks"]``, ``["rows"]`` or ``["similarities"]``: a data frame of the
-        score of each, by models; ``attrs["predictions"]`` (of pairs): one row a model and pair with
-        everything known of it. ``attrs["missing"]``: fits that failed or were not run; a row counts
-        only what is finished for every model (by evidence: models, and why they are missing).
-        (pandas cannot join tables with such attrs: ``table.attrs.clear()`` first.)
-        `thali.plots.comparison` draws the table of paired comparisons,
-        `thali._comparison.sentences.sentences` puts any table in words.
+    ``attrs["pairs"]``, ``["tasks"]``, ``["rows"]`` or ``["similarities"]``: a data frame of the
+    score of each, by
+        models; ``attrs["predictions"]`` (of pairs): one row a model and pair with everything known
+        of it. ``attrs["missing"]``: fits that failed or were not run; a row counts only what is
+        finished for every model (by evidence: models, and why they are missing). (pandas cannot
+        join tables with such attrs: ``table.attrs.clear()`` first.) `thali.plots.comparison` draws
+        the table of paired comparisons, `thali._comparison.sentences.sentences` puts any table in
+        words.
 
     Raises
     ------
