@@ -3,7 +3,7 @@
     python benchmarks/worths_of_people.py --table maxdiff-segments --engine three-directions --seed
     0
 
-These commands make the figures of docs/house/worths_of_people.md, but for those of the Gamma
+These commands make the figures of benchmarks/worths_of_people.md, but for those of the Gamma
 weights that came before. One command simulates one table and fits one engine. The first test and
 the calibration of that page are in tests/worths/people.
 

@@ -3,10 +3,12 @@
 import os
 import sys
 import warnings
+from functools import partialmethod
 from pathlib import Path
 
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
+from nbclient import NotebookClient
 from sphinx.util.docutils import SphinxDirective
 
 import thali
@@ -118,6 +120,10 @@ def equation(writer, node):
 
 def setup(app):
     """Sphinx calls this."""
+    # Commands of pages are those of the environment that builds the site. What they print arrives
+    # in pieces, which are joined as they are.
+    os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    NotebookClient.__init__ = partialmethod(NotebookClient.__init__, coalesce_streams=True)
     # Executed pages are kept with the site: what lies in the folder of sources would be taken for
     # sources.
     app.config.nb_execution_cache_path = str(Path(app.outdir) / ".jupyter_cache")

@@ -53,19 +53,19 @@ FIGURES = [
         r"celebrities: \D+ recommended +- +([\d.]+)",
     ),
     (
-        "../explanations/scan_order",
+        "../house/sampler",
         "mean is {} latent aspects",
         "scan-order",
         r"celebrities: \D+ recommended +- +([\d.]+)",
     ),
     (
-        "../explanations/scan_order",
+        "../house/sampler",
         "columns gives {};",
         "scan-order",
         r"celebrities: .*order for every row +- +([\d.]+)",
     ),
     (
-        "../explanations/scan_order",
+        "../house/sampler",
         "in storage order {};",
         "scan-order",
         r"celebrities: .*storage order as printed +- +([\d.]+)",

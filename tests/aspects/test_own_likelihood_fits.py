@@ -55,9 +55,9 @@ def example():
 
 @pytest.fixture(scope="module")
 def page(example):
-    """Everything that the code of the page defines, and what each block printed."""
+    """Everything that the first example of the page defines, and what each block printed."""
     printed = []
-    for code in CODE[1:]:
+    for code in CODE[1:4]:  # the noisy or: check, planted error, fit
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             exec(compile(code, str(PAGE), "exec"), example)

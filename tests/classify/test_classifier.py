@@ -264,6 +264,7 @@ def test_pipelines_searches_and_copies(small, grid):
     assert twin is not model and twin.get_params() == model.get_params()
     assert not hasattr(clone(model.fit(frame, labels)), "classes_")
     for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert other.get_params() == model.get_params()
         assert (other.predict_proba(frame) == model.predict_proba(frame)).all()
 
 

@@ -63,3 +63,34 @@ def test_the_changelog_has_80_lines_for_this_edition_and_40_for_all_before():
 
 def test_the_readme_has_a_screen_and_a_half_at_most():
     assert lines((PROJECT / "README.md").read_text("utf-8")) <= 1.5 * SCREEN
+
+
+DOORS = sorted((PROJECT / "docs" / "doors").glob("*.md"))
+
+
+def test_the_first_screen_of_the_readme_has_six_doors():
+    first_screen = "\n".join((PROJECT / "README.md").read_text("utf-8").splitlines()[:SCREEN])
+    assert len(DOORS) == 6
+    for page in DOORS:
+        assert f"(docs/doors/{page.name})" in first_screen
+
+
+def test_a_door_leads_from_a_table_to_a_sentence():
+    for page in DOORS:
+        text = page.read_text("utf-8")
+        assert "## Sentences to publish" in text or "## The sentence under the board" in text, page
+        assert "how to read" in text.lower(), page
+
+
+@pytest.mark.parametrize(
+    ("word", "page"),
+    [
+        ("MaxDiff", "maxdiff"),
+        ("conjoint", "conjoint"),
+        ("Elo", "leaderboards"),
+        ("Bradley–Terry", "leaderboards"),
+        ("odd one out", "similarities_and_triplets"),
+    ],
+)
+def test_a_door_has_the_word_that_its_users_search(word, page):
+    assert word in (PROJECT / "docs" / "doors" / f"{page}.md").read_text("utf-8")

@@ -145,7 +145,7 @@ def test_the_sampler_of_the_readme_agrees(monkeypatch, capsys):
     monkeypatch.chdir(PROJECT)
     (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert f"```{{code-cell}}\n{code}```" in (
-        PROJECT / "docs/how_to/reference_posteriors.md"
+        PROJECT / "docs/house/reference_posteriors.md"
     ).read_text("utf-8")
     spoken = {}
     exec(code, spoken)

@@ -9,7 +9,7 @@ import pytest
 from helpers.patience import PATIENCE
 from helpers.places import PROJECT
 
-FOLDER = PROJECT / "docs" / "how_to"
+FOLDER = PROJECT / "docs" / "doors"
 
 
 @pytest.mark.long

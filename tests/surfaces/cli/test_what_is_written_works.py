@@ -15,8 +15,8 @@ PAGES = [
     *sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "papers"),
 ]
 WORD = re.compile(r"(?<![\w-])--([a-z][a-z-]+[a-z])\b")
-# of Python and of style sheets
-OTHERS = {"random-seed", "jp-border", "jp-code-font-family", "jp-success", "jp-warn"}
+# of Python, of style sheets and of benchmarks
+OTHERS = {"random-seed", "small", "jp-border", "jp-code-font-family", "jp-success", "jp-warn"}
 
 
 def options_of(command):
@@ -39,7 +39,8 @@ def typed_commands():
     """Page and words of each command: lines of blocks for a shell, and code in a sentence."""
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        blocks = re.findall(r"^```(?:sh|bash|console)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        shell = r"^```(?:(?:sh|bash|console)\n|\{code-cell\}\n(?::tags: .*\n\n)?%%bash\n)(.*?)^```"
+        blocks = re.findall(shell, text, re.MULTILINE | re.DOTALL)
         lines = [
             line.removeprefix("$ ")
             for block in blocks

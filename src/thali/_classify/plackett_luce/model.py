@@ -193,6 +193,10 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         self.chains = chains
         self.random_state = random_state
 
+    def __getstate__(self) -> Any:
+        """Return what a copy is made of, with the setting that `vars` does not contain."""
+        return super().__getstate__(), {"_transform": self._transform}
+
     def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
         if not is_blocked(X):
             return None

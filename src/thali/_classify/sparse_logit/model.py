@@ -57,17 +57,16 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         "auto" is "polya-gamma" if it is expected to take less than a minute of the processor. If it
         takes longer, "auto" is "variational" where there are 20 rows or more a coefficient, and
         anywhere if the Gibbs sampler would take longer than ten minutes and it does not; `method_`
-        says which. "polya-gamma" is a Gibbs sampler with Polya-Gamma variables, each of whose
-        sweeps is followed by Hamiltonian trajectories of all coefficients where there are at most
-        600. "laplace" and "variational" draw independently from a normal approximation, for many
-             rows: by the curvature
-        at the maximum, or of the highest lower bound of the evidence. With 20 rows a coefficient
-        their standard deviations are within a tenth of those of the posterior; with fewer they are
-        too small, the variational ones less so. "map" is the maximum of the posterior for a fixed
-        `eta`, which has no intervals, but coefficients of exactly 0, and scales to millions of
-        rows. All three take sparse matrices as they are, and leave Dask arrays in their blocks,
-        which "auto" fits by "variational". The Gibbs sampler needs a dense matrix: of a sparse one
-        "auto" makes one where it chooses it.
+        says which. "polya-gamma" is a Gibbs sampler with Polya-Gamma variables. With at most 600
+        coefficients each sweep is followed by Hamiltonian trajectories of all of them. "laplace"
+        and "variational" draw independently from a normal approximation, for many rows: by the
+        curvature at the maximum, or of the highest lower bound of the evidence. With 20 rows a
+        coefficient their standard deviations are within a tenth of those of the posterior; with
+        fewer they are too small, the variational ones less so. "map" is the maximum of the
+        posterior for a fixed `eta`, which has no intervals, but coefficients of exactly 0, and
+        scales to millions of rows. All three take sparse matrices as they are, and leave Dask
+        arrays in their blocks, which "auto" fits by "variational". The Gibbs sampler needs a dense
+        matrix: of a sparse one "auto" makes one where it chooses it.
     prior : {"laplace", "horseshoe"}
         "horseshoe" where few of many covariates are expected to matter. It is for the Gibbs
         sampler, and has no eta.

@@ -1,4 +1,4 @@
-# The calls of the page "Call thali from R": Rscript docs/how_to/from_r.R
+# The calls of the page "Coming from R or Sawtooth": Rscript docs/doors/from_r.R
 library(reticulate)
 th <- import("thali", convert = FALSE) # objects stay Python's, so that every version of reticulate will do
 
@@ -20,7 +20,7 @@ professions <- list(
 )
 btl <- th$EliminationByAspects("unique", method = "maximum-likelihood", lapse = 0)$fit(data)
 tree <- th$EliminationByAspects(professions, method = "maximum-likelihood", lapse = 0)$fit(data)
-show(tree$utility_scale_)
+show(tree$maximum_likelihood$utility_scale())
 print(th$likelihood_ratio(btl, tree))
 print(th$paired$transitivity(data))
 print(th$paired$thurstone(data))
