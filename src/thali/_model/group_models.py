@@ -1,6 +1,6 @@
 """Models of several groups of respondents: the model of one group."""
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from thali._labels import shorten, suggest
 from thali._people.populations import Groups
@@ -22,7 +22,11 @@ def groups(model: Any, name: str) -> None:
 class HasGroups:
     """Base of models that may be fitted with `people=Groups(...)`."""
 
-    _view: Any
+    if TYPE_CHECKING:
+
+        @property
+        def _view(self) -> Any: ...
+
     _part_of_group: Any  # (name) -> the fitted model of one group
 
     @property

@@ -139,10 +139,10 @@ def rows_of(frame: Any, columns: dict[str, Any], others: tuple[str, ...] = ()) -
     """The rows of a data frame that count, and what is known of its columns; `others`: see
     `Rows`."""
     from thali._reading.large_tables import ComparisonTable
-    from thali._reading.read import convert_frame
+    from thali._reading.read import read_frame
     from thali._reading.row_filter import RowFilter
 
-    table = convert_frame(frame)
+    table = read_frame(frame)
     named = {name: value for name, value in columns.items() if name != "where"}
     return ComparisonTable(
         table.filter_rows(RowFilter.parse(columns.get("where"))), named, others=others

@@ -454,12 +454,14 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         return settings
 
     def _part_of_class(self, number: int) -> Self:
-        return self._model_of_part(*self._engine.part_of_class(self, number), f"class {number}")
+        data, draws = self._engine.part_of_class(self, number)
+        return self._model_of_part(data, draws, f"class {number}")
 
     def _part_of_group(self, name: str) -> Self:
         if not self._groups:
             return self._of_part(self.posterior_, f"group {name}")
-        return self._model_of_part(*self._engine.part_of_group(self, name), f"group {name}")
+        data, draws = self._engine.part_of_group(self, name)
+        return self._model_of_part(data, draws, f"group {name}")
 
     def _model_of_part(self, data: Any, draws: WorthDraws, what: str) -> Self:
         """Return the model of some respondents, whose answers are data, with their draws."""

@@ -191,8 +191,8 @@ class WorthProblem:
         points = np.concatenate([draws.log_worths.T, nu])
         logs = np.full((draws.n_draws, 4), np.nan)
         logs[:, 0] = np.log(spread)
-        by_chain = (each.reshape(draws.chains, -1, each.shape[1]) for each in (points.T, logs))
-        tree = self.tree(*by_chain, attributes)
+        points_of_chains = points.T.reshape(draws.chains, -1, len(points))
+        tree = self.tree(points_of_chains, logs.reshape(draws.chains, -1, 4), attributes)
         del tree["log_prior"]  # which is that of the whole model
         return tree
 

@@ -40,6 +40,7 @@ from .engines import BY_CHAINS
 if TYPE_CHECKING:
     import pandas
 
+    from ..maximum_likelihood.estimates import Estimates
     from .aspect_respondents import AspectRespondents
 
 
@@ -151,6 +152,8 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
     >>> model.maximum_likelihood.weights().head(3).round(4).to_dict()
     {'LBJ': 0.2287, 'HW': 0.1403, 'CDG': 0.1099}
     """
+
+    _estimates_: "Estimates"  # of maximum likelihood
 
     _matrix: ClassVar[str] = PAIRS
     _FINDINGS: ClassVar[str] = "thali._aspects.findings.elimination"

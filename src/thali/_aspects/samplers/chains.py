@@ -201,8 +201,8 @@ class FeatureChain(Chain):
     def recorded(self) -> int:
         return int(self.record.used[0])
 
-    def read_draws(self, first: int, last: int) -> Arrays:
-        return draws_between(self.record, first, last, self.first)
+    def read_draws(self, start: int, stop: int) -> Arrays:
+        return draws_between(self.record, start, stop, self.first)
 
     def adopt(self, draws: Arrays) -> None:
         self.record = adopted(self.record, draws, self.first)

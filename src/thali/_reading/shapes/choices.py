@@ -14,7 +14,7 @@ from thali._data.choices.rankings import (
     LONG,
     OPTIONS,
     RankingColumns,
-    describe_columns,
+    describe_layout,
     find_ranking_columns,
 )
 from thali._data.described_columns import ColumnsRead
@@ -181,7 +181,7 @@ def match_rankings(
         and _has_other_answers(table, ranking_table)
     ):
         return None
-    description = "rankings" if ranking_table is None else describe_columns(ranking_table)
+    description = "rankings" if ranking_table is None else describe_layout(ranking_table)
     roles = None if ranking_table is None else _read_ranking_roles(ranking_table)
     return Reading(
         CHOICES,

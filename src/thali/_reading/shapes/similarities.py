@@ -66,7 +66,7 @@ def _read_square(
         measures = measures._replace(
             values=convert_dissimilarities(measures, how_similar), lowest_diagonal=False
         )
-    data = Similarities._of(measures)
+    data = Similarities._build(measures)
     description = measures.layout
     if how_similar is not None:
         description += f" of dissimilarities ({how_similar})"

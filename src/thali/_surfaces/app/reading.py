@@ -108,7 +108,7 @@ def _what_was_read(study: StudyFolder, words: AppWords) -> dict[str, Any]:
         default = default_model(data, {GROUP} & asked.get("typed", {}).keys())
         shown["models"], shown["settings"] = [default.offer.name, *default.others], default.settings
     except RecognitionError as error:
-        shown |= {"problem": error.render(words), "found": list(error.found)}
+        shown |= {"problem": error.render(words), "found": list(error.kinds)}
     except ThaliError as error:
         shown["problem"] = error.render(words)
         if shown["offered"]:  # the table was read: it is what it was asked besides

@@ -50,8 +50,7 @@ class GroupsEngine(IndividualsEngine):
         names = [f"log_worth[{group}, {label}]" for group, label in worths["part"].values]
         return found | dict(zip(names, np.moveaxis(worths.values, -1, 0), strict=True))
 
-    def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
-        raise self.draws_of(model)
+    log_predictive = draws_of  # type: ignore[assignment]
 
     def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
         groups = model._groups

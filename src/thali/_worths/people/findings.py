@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -91,7 +91,7 @@ def _segment_scores(
 
 
 @finding("individuals", "Individual preferences", FULL)
-def individuals(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+def individuals(model: Any, settings: AnswerSettings) -> Finding:
     """The scores of each respondent, beside the mean over respondents."""
     table = model.respondents.individuals(ci=settings.ci)
     average = model.scores(random_seed=settings.random_seed, ci=settings.ci).rename(
@@ -110,7 +110,7 @@ def individuals(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 
 
 @finding("individual_scores", "Scores by respondent", FULL)
-def individual_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+def individual_scores(model: Any, settings: AnswerSettings) -> Finding:
     """The scores of each respondent in a row, with the fit."""
     table = model.respondents.individuals(wide=True, ci=settings.ci)
     notes = (ENGLISH["individual_scores.by"],)
@@ -118,7 +118,7 @@ def individual_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 
 
 @finding("reach", "Reach (TURF)", ON_SCREEN)
-def reach(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+def reach(model: Any, settings: AnswerSettings) -> Finding | None:
     """The sets of options that reach most respondents."""
     if model._view.n_options - (settings.none is not None) <= REACH_SIZE:
         return None
@@ -153,7 +153,7 @@ def reach(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None
 
 
 @finding("respondent_effects", "Effects of respondent characteristics", ON_SCREEN)
-def respondent_effects(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+def respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
     """How worths depend on columns of respondents."""
     known = model._engine.respondents_of(model).known
     if known is None:

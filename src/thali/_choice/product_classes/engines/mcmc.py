@@ -158,9 +158,9 @@ class ClassChain(Chain):
         self.target.delta[:] = arrays["delta"]
         refuse_torn([flaw_of(self.state, self.problem)])
 
-    def read_draws(self, first: int, last: int) -> Arrays:
-        """Return the draws after number `first`, up to number `last`, that are still kept."""
-        own = [(number, draw) for number, draw in self.kept if first < number <= last]
+    def read_draws(self, start: int, stop: int) -> Arrays:
+        """Return the draws after number `start`, up to number `stop`, that are still kept."""
+        own = [(number, draw) for number, draw in self.kept if start < number <= stop]
         return rows_of(
             joined([self._nothing, *(draw for _, draw in own)]), [number for number, _ in own]
         )
