@@ -10,6 +10,7 @@ from io import StringIO
 
 import pandas as pd
 import pytest
+from helpers.tiny_models import fitted
 
 import thali as th
 from thali._model.registry import SPECS
@@ -238,7 +239,7 @@ MISTAKES = [
     (
         "no such estimate",
         "numbers --estimate best",
-        lambda: th.AdditiveClustering().estimate("best"),
+        lambda: fitted("additive-clustering").estimate("best"),
         "map-features",
     ),
     (

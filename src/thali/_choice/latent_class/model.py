@@ -160,7 +160,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
     ... }
     >>> data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
     >>> model = LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
-    >>> model.class_table().loc["size"].round(3).tolist()
+    >>> model.respondents.classes().loc["size"].round(3).tolist()
     [0.6, 0.4]
     >>> model.coef_["price[150]"].round(2).tolist()
     [-1.95, 1.95]
