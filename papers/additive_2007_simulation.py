@@ -219,7 +219,7 @@ def _all_records(settings: Settings, size: Size) -> tuple[list[dict[Any, Any]], 
             (_model(RATE), size.tempered),
             (use_published_sampler(_model(RATE)), size.single),
         ):
-            model._prepare(datasets.additive(8, 0).data, 1, 1, budget["thin"]).compile(progress)
+            model.prepare(datasets.additive(8, 0).data, 1, 1, budget["thin"]).compile(progress)
 
     parts = {" ".join(map(str, cell)): partial(_record, settings, size, *cell) for cell in cells}
     with warnings.catch_warnings():

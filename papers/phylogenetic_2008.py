@@ -104,7 +104,7 @@ def _all_scores(settings: Settings, size: Size) -> "tuple[pandas.DataFrame | Non
     with Progress(settings.progressbar, "leaving out", fits * len(cells), "fits") as progress:
         try:
             for model in models(first).values():
-                model._prepare(first.data, size.draws, size.tune, size.thin).compile(progress)
+                model.prepare(first.data, size.draws, size.tune, size.thin).compile(progress)
             for done, (number, comparisons) in enumerate(cells, start=1):
                 rows = _scores(settings, size, number, comparisons)
                 if rows is None:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.fit
 def watch(model, data, draws=400, thin=25, tune=20):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThaliWarning)
-        return watched(model._prepare(data, draws, tune, thin).task)
+        return watched(model.prepare(data, draws, tune, thin).task)
 
 
 def elimination(case):

@@ -124,7 +124,7 @@ def test_covariates_of_options_are_refused(name):
     ).with_option_covariates(PRICES)
     given = data.by_respondent() if name == "groups" else data
     with refused(DataError, "'price' describes options", "fit BradleyTerryLuce"):
-        MODELS[name]._prepare(given)
+        MODELS[name].prepare(given)
 
 
 def test_what_does_not_go_with_covariates():

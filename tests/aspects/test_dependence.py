@@ -723,7 +723,7 @@ def test_evidence_knows_no_power():
 def test_what_weights_vary_about_is_recorded(uncompiled):
     """The last record of a chain that has just made it."""
     model = th.EliminationByAspects(people=th.people.Individuals())
-    chain = model._prepare(comparisons(people=3, options=3), 2, 0, 1).task.chain(
+    chain = model.prepare(comparisons(people=3, options=3), 2, 0, 1).task.chain(
         np.random.default_rng(3)
     )
     chain.run_until(chain.total)
@@ -768,7 +768,7 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     assert model._groups == tuple(data.respondents) and dependence_of(model).model == INDIVIDUALS
     similar = th.EliminationByAspects([[1]] * 4, people=th.people.Groups("similar"))
     of_people, of_groups = (
-        each._prepare(given, 1, 0, 1).task.model._replace(prior=None)
+        each.prepare(given, 1, 0, 1).task.model._replace(prior=None)
         for each, given in ((model, data), (similar, data.by_respondent()))
     )
     assert of_people.persons and not of_groups.persons and np.isnan(of_people.kappa)

@@ -210,7 +210,7 @@ def test_best_and_worst_of_four_are_refused():
 def test_a_few_groups_are_tempered(groups, levels, data):
     of_groups = {str(g): data["men"] for g in range(groups)}
     task = (
-        th.EliminationByAspects(people=th.people.Groups())._prepare(of_groups, draws=1, tune=0).task
+        th.EliminationByAspects(people=th.people.Groups()).prepare(of_groups, draws=1, tune=0).task
     )
     assert len(task.temperatures) == (levels or 1)
 

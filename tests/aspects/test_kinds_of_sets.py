@@ -133,7 +133,7 @@ def test_from_a_table_with_rankings():
     data = th.Choices.from_rankings(frame.assign(person=list("xyz")))
     task = (
         th.EliminationByAspects(people=th.people.LatentClasses(2))
-        ._prepare(data, draws=1, tune=0)
+        .prepare(data, draws=1, tune=0)
         .task
     )
     assert task.people.start.tolist() == [0, 3, 6, 9]

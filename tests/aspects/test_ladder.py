@@ -79,7 +79,7 @@ def test_there_are_never_more_levels_than_the_most():
 
 def short_task(tune=12):
     data = th.Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]], sigma=0.2)
-    task = th.AdditiveClustering(tempering=3)._prepare(data, 2, tune, 10).task
+    task = th.AdditiveClustering(tempering=3).prepare(data, 2, tune, 10).task
     return replace(task, kernel=task.kernel.python, evens=True)
 
 
@@ -111,15 +111,15 @@ def test_temperatures_of_the_user_stay_and_so_do_those_of_other_models():
         th.datasets.additive(n, n_features=2, random_seed=1).data
         for n in (MIN_ANNEALED - 1, MIN_ANNEALED)
     )
-    assert th.AdditiveClustering(sigma=0.1)._prepare(many, 1, 1, 1).task.evens
-    assert not th.AdditiveClustering(sigma=0.1)._prepare(few, 1, 1, 1).task.evens
-    assert not th.AdditiveClustering(sigma=0.1, tempering=False)._prepare(many, 1, 1, 1).task.evens
+    assert th.AdditiveClustering(sigma=0.1).prepare(many, 1, 1, 1).task.evens
+    assert not th.AdditiveClustering(sigma=0.1).prepare(few, 1, 1, 1).task.evens
+    assert not th.AdditiveClustering(sigma=0.1, tempering=False).prepare(many, 1, 1, 1).task.evens
     assert (
-        not th.AdditiveClustering(sigma=0.1, tempering=(1, 2, 4))._prepare(many, 1, 1, 1).task.evens
+        not th.AdditiveClustering(sigma=0.1, tempering=(1, 2, 4)).prepare(many, 1, 1, 1).task.evens
     )
     assert (
         not th.EliminationByAspects(unique=False)
-        ._prepare(th.datasets.celebrities(), 1, 1, 1)
+        .prepare(th.datasets.celebrities(), 1, 1, 1)
         .task.evens
     )
 
@@ -132,8 +132,6 @@ def test_memberships_are_drawn_together_of_many_objects_alone():
     ):
         data = th.datasets.additive(n, n_features=2, random_seed=1).data
         assert (
-            th.AdditiveClustering(sigma=0.1, tempering=tempering)
-            ._prepare(data, 1, 1, 1)
-            .task.kernel
+            th.AdditiveClustering(sigma=0.1, tempering=tempering).prepare(data, 1, 1, 1).task.kernel
             is kernel
         )

@@ -179,7 +179,7 @@ def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
 def test_chains_of_every_sort_are_compiled_ahead(people, monkeypatch):
     """Before the first fits of a comparison, where nothing is compiled."""
     data = random_answers(4, 3, 5, seed=1)
-    prepared = th.EliminationByAspects(people=people)._prepare(
+    prepared = th.EliminationByAspects(people=people).prepare(
         {"a": data, "b": data} if isinstance(people, th.people.Groups) else data
     )
     monkeypatch.setattr(type(prepared.task.kernel), "is_compiled", lambda kernel, model: False)

@@ -103,7 +103,7 @@ def test_each_is_fitted(name, population):
         ),
     )
     given = {"women": data, "men": data} if population == "groups" else data
-    assert model(**settings, people=more)._prepare(given, draws=1, tune=0).task.model is not None
+    assert model(**settings, people=more).prepare(given, draws=1, tune=0).task.model is not None
 
 
 UNIQUE = {  # data that worths are for, and what a sentence about them says
@@ -134,14 +134,14 @@ def test_individual_weights_of_unique_aspects_alone_are_refused(aspects):
 @pytest.mark.fit
 def test_kinds_of_what_a_model_does_not_take_are_refused_as_of_one_group():
     with refused(ThaliError, "PairedComparisons", "got Similarities"):
-        ASPECTS(people=th.people.LatentClasses(2))._prepare(*judged_similarities(), draws=1, tune=0)
+        ASPECTS(people=th.people.LatentClasses(2)).prepare(*judged_similarities(), draws=1, tune=0)
 
 
 @pytest.mark.fit
 def test_a_prior_joined_with_a_likelihood_is_of_one_group():
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination())
     with refused(ThaliError, "one group"):
-        model._prepare(
+        model.prepare(
             {"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)}, draws=1, tune=0
         )
 

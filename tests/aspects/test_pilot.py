@@ -85,7 +85,7 @@ def test_what_is_seen_is_the_choice_probability():
     from thali._inference.seeds import spawn_generators
 
     data, model = random_comparisons(6, 9), th.EliminationByAspects(lapse=0.0)
-    chain = FeatureChain(model._prepare(data, 20, 10, 1).task, spawn_generators(1, 1)[0])
+    chain = FeatureChain(model.prepare(data, 20, 10, 1).task, spawn_generators(1, 1)[0])
     chain.run_until(30)
     seen = looked_at(chain.task.model, chain.state, chain.pairs)
     draws = chain.draws

@@ -172,7 +172,7 @@ def a_chain(known):
     """A chain of three persons, with draws to come."""
     people = th.people.Individuals(by=["age", "sex"])
     model = th.EliminationByAspects(alpha=1.5, people=people, tempering=False)
-    task = model._prepare(compared_by_known(), 3, 1, 1).task
+    task = model.prepare(compared_by_known(), 3, 1, 1).task
     np.testing.assert_array_equal(task.model.known, known.matrix[:, 1:])
     return task.chain(np.random.default_rng(4))
 
@@ -273,13 +273,13 @@ def test_brackets_in_the_names_of_columns_and_labels_are_no_marks():
 )
 def test_columns_that_cannot_be_used_are_refused_before_anything_is_drawn(given, error, said):
     with refused(error, *said):
-        th.EliminationByAspects(people=th.people.Individuals(given))._prepare(compared_by_known())
+        th.EliminationByAspects(people=th.people.Individuals(given)).prepare(compared_by_known())
 
 
 def test_a_mapping_of_people_says_nothing_of_them():
     model = th.EliminationByAspects(people=th.people.Individuals(by=["age"]))
     with refused(DataError, "no respondent columns"):
-        model._prepare(compared_by_known().by_respondent())
+        model.prepare(compared_by_known().by_respondent())
 
 
 def test_effects_are_refused_without_columns():

@@ -52,7 +52,7 @@ def many_objects():
 def test_chains_of_many_objects_begin_near_the_features(features, link):
     made = many_objects()
     model = th.AdditiveClustering(features, link=link, tempering=2)
-    task = model._prepare(made.data, 4, 4, 1).task
+    task = model.prepare(made.data, 4, 4, 1).task
     whole, sliced = (FeatureChain(task, np.random.default_rng(1)) for _ in range(2))
     whole.run_until(1)
     for until in (0, 1, 3, 8):
@@ -68,14 +68,14 @@ def test_chains_of_many_objects_begin_near_the_features(features, link):
 
 def test_few_objects_and_given_features_begin_at_a_prior_draw():
     few = th.datasets.triplets(39, 100, random_seed=2).data
-    assert th.AdditiveClustering()._prepare(few, 1, 1, 1).task.begins is None
+    assert th.AdditiveClustering().prepare(few, 1, 1, 1).task.begins is None
     given = th.AdditiveClustering(np.eye(40, 3, dtype=int) + np.eye(40, 3, -3, dtype=int))
-    assert given._prepare(many_objects().data, 1, 1, 1).task.begins is None
+    assert given.prepare(many_objects().data, 1, 1, 1).task.begins is None
 
 
 @pytest.mark.fit
 def test_a_chain_that_takes_over_where_another_stood_stays_there():
-    task = th.AdditiveClustering()._prepare(many_objects().data, 2, 2, 1).task
+    task = th.AdditiveClustering().prepare(many_objects().data, 2, 2, 1).task
     first = FeatureChain(task, np.random.default_rng(1))
     first.run_until(4)
     second = FeatureChain(task, np.random.default_rng(2))

@@ -75,7 +75,7 @@ def counted(task):
 @pytest.mark.parametrize("simulated", [triplets, comparisons, without_unique, unique_alone])
 def test_forecast_beside_the_columns_that_chains_have(simulated, n):
     model, data = simulated(n, np.random.default_rng(n))
-    assert 0.5 < counted(model._prepare(data, SWEEPS, SWEEPS, 1).task) < 2.0
+    assert 0.5 < counted(model.prepare(data, SWEEPS, SWEEPS, 1).task) < 2.0
 
 
 @pytest.mark.long
@@ -88,7 +88,7 @@ def test_forecast_beside_the_columns_that_chains_have(simulated, n):
 )
 def test_forecast_beside_the_columns_of_all_levels(simulated, n):
     model, data = simulated(n, np.random.default_rng(n))
-    assert 0.5 < counted(model._prepare(data, SWEEPS, SWEEPS, 1).task.with_short_run(False)) < 2.0
+    assert 0.5 < counted(model.prepare(data, SWEEPS, SWEEPS, 1).task.with_short_run(False)) < 2.0
 
 
 @pytest.mark.long
@@ -99,7 +99,7 @@ def test_forecast_beside_the_columns_of_sixty_objects_by_features_and_noise(n_fe
     assert (
         0.5
         < counted(
-            th.AdditiveClustering()._prepare(data, SWEEPS, SWEEPS, 1).task.with_short_run(False)
+            th.AdditiveClustering().prepare(data, SWEEPS, SWEEPS, 1).task.with_short_run(False)
         )
         < 2.0
     )
@@ -108,7 +108,7 @@ def test_forecast_beside_the_columns_of_sixty_objects_by_features_and_noise(n_fe
 @pytest.mark.long
 def test_forecast_beside_the_columns_of_triplets_of_three_hundred_objects():
     data = th.datasets.triplets(300, 30_000, random_seed=1, n_features=15).data
-    task = th.AdditiveClustering()._prepare(data, SWEEPS, SWEEPS, 1).task
+    task = th.AdditiveClustering().prepare(data, SWEEPS, SWEEPS, 1).task
     chain, forecast = task.chain(np.random.default_rng(1)), task.with_short_run(False).columns()
     chain.run_until(40)
     assert forecast > 2.0 * task.columns()
@@ -122,7 +122,7 @@ def test_of_many_objects_the_beginning_of_chains_counts(n, columns):
     begun = empty_state(n, 8)
     begun.whole[COLUMNS] = 7
     task = replace(
-        th.AdditiveClustering()._prepare(th.Triplets(rows), 1, 0, None).task,
+        th.AdditiveClustering().prepare(th.Triplets(rows), 1, 0, None).task,
         begins=lambda rng, task: begun,
     )
     assert task.with_short_run(False).counted == (columns and (1.0, columns))
@@ -131,15 +131,14 @@ def test_of_many_objects_the_beginning_of_chains_counts(n, columns):
 @pytest.mark.fit
 def test_a_short_run_counts_where_there_are_many_objects():
     few, many = (
-        th.AdditiveClustering()._prepare(similarities(n, None)[1], 1, 0, None).task
-        for n in (16, 24)
+        th.AdditiveClustering().prepare(similarities(n, None)[1], 1, 0, None).task for n in (16, 24)
     )
     assert few.with_short_run(False) is few
     one, again = many.with_short_run(False), many.with_short_run(False)
     assert one.counted == again.counted and one.counted.levels >= len(many.temperatures)
     times = [task.levels() * (task.columns() + 1.0) for task in (one, many)]
     assert one.seconds_of_sweep() / many.seconds_of_sweep() == pytest.approx(times[0] / times[1])
-    slow = th.AdditiveClustering()._prepare(similarities(600, None)[1], 1, 0, None).task
+    slow = th.AdditiveClustering().prepare(similarities(600, None)[1], 1, 0, None).task
     assert slow.with_short_run(False) is slow  # a sweep takes too long
     data = similarities(24, None)[1]
     cases = (
@@ -158,7 +157,7 @@ def test_a_short_run_counts_where_there_are_many_objects():
 def test_forecast_beside_the_columns_of_a_real_table():
     assert (
         0.5
-        < counted(th.AdditiveClustering()._prepare(th.datasets.numbers(), SWEEPS, SWEEPS, 1).task)
+        < counted(th.AdditiveClustering().prepare(th.datasets.numbers(), SWEEPS, SWEEPS, 1).task)
         < 2.0
     )
 
@@ -167,14 +166,14 @@ def test_forecast_beside_the_columns_of_a_real_table():
 def test_twice_the_columns_twice_the_work():
     _, data = comparisons(12, np.random.default_rng(0))
     few, many = (
-        th.EliminationByAspects(number)._prepare(data, 1, 0, None).task for number in (9, 19)
+        th.EliminationByAspects(number).prepare(data, 1, 0, None).task for number in (9, 19)
     )
     assert many.seconds_of_sweep() == pytest.approx(2.0 * few.seconds_of_sweep())
-    learned = th.EliminationByAspects()._prepare(data, 1, 0, None).task
+    learned = th.EliminationByAspects().prepare(data, 1, 0, None).task
     # beside unique weights fewer aspects are found
     assert 1.0 < learned.columns() < learned.prior.usual_columns(12)
     _, larger = comparisons(24, np.random.default_rng(0))
-    of_more = th.EliminationByAspects(9)._prepare(larger, 1, 0, None).task
+    of_more = th.EliminationByAspects(9).prepare(larger, 1, 0, None).task
     assert of_more.seconds_of_sweep() > 2.0 * few.seconds_of_sweep()
 
 
@@ -185,7 +184,7 @@ def test_twice_the_columns_twice_the_work():
 )
 def test_a_ladder_is_counted_with_the_levels_that_it_will_have(n, tempering, expected):
     _, data = similarities(n, np.random.default_rng(0))
-    task = th.AdditiveClustering(sigma=0.05, tempering=tempering)._prepare(data, 1, 0, None).task
+    task = th.AdditiveClustering(sigma=0.05, tempering=tempering).prepare(data, 1, 0, None).task
     assert task.levels() == pytest.approx(expected)
 
 
@@ -193,13 +192,10 @@ def test_a_ladder_is_counted_with_the_levels_that_it_will_have(n, tempering, exp
 def test_columns_of_similarities_do_not_grow_with_their_objects():
     tables = [similarities(n, np.random.default_rng(0))[1] for n in (8, 36)]
     one, other = (
-        th.AdditiveClustering()._prepare(data, 1, 0, None).task.columns() for data in tables
+        th.AdditiveClustering().prepare(data, 1, 0, None).task.columns() for data in tables
     )
     assert (
-        one
-        == other
-        > 4.0
-        == th.AdditiveClustering(4)._prepare(tables[0], 1, 0, None).task.columns()
+        one == other > 4.0 == th.AdditiveClustering(4).prepare(tables[0], 1, 0, None).task.columns()
     )
 
 
@@ -214,7 +210,7 @@ def test_columns_of_similarities_do_not_grow_with_their_objects():
 )
 def test_columns_are_those_of_the_prior(arguments, columns):
     model, data = comparisons(12, np.random.default_rng(0), **arguments)
-    assert model._prepare(data, 1, 0, None).task.columns() == pytest.approx(columns)
+    assert model.prepare(data, 1, 0, None).task.columns() == pytest.approx(columns)
 
 
 @pytest.mark.fit
@@ -236,7 +232,7 @@ def test_groups_take_as_much_as_their_options_columns_and_levels():
     _, data = comparisons(12, np.random.default_rng(0))
     two, eight, many = (
         th.EliminationByAspects(people=th.people.Groups())
-        ._prepare(GroupedData({str(g): data for g in range(groups)}), 1, 0, None)
+        .prepare(GroupedData({str(g): data for g in range(groups)}), 1, 0, None)
         .task
         for groups in (2, 8, 30)
     )
@@ -248,7 +244,7 @@ def test_groups_take_as_much_as_their_options_columns_and_levels():
     heavier = (eight.levels() * (eight.columns() + 1.0)) / (two.levels() * (two.columns() + 1.0))
     assert eight.seconds_of_sweep() == pytest.approx(4.0 * heavier * two.seconds_of_sweep())
     fixed = th.EliminationByAspects(4, tempering=[1.0, 2.0], people=th.people.Groups())
-    known = fixed._prepare(GroupedData(dict.fromkeys("abcd", data)), 1, 0, None).task
+    known = fixed.prepare(GroupedData(dict.fromkeys("abcd", data)), 1, 0, None).task
     assert (known.levels(), known.columns()) == (2.0, 4.0)
 
 
@@ -274,7 +270,7 @@ def of_groups(number):
 @pytest.mark.parametrize("number", [2, 4, 8, 20])
 def test_forecast_beside_the_columns_and_levels_of_groups(number):
     model = th.EliminationByAspects(people=th.people.Groups())
-    assert 0.5 < counted(model._prepare(of_groups(number), SWEEPS, SWEEPS, 1).task) < 2.0
+    assert 0.5 < counted(model.prepare(of_groups(number), SWEEPS, SWEEPS, 1).task) < 2.0
 
 
 @pytest.mark.fit

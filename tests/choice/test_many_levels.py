@@ -116,8 +116,8 @@ def test_product_classes_need_levels(values):
         th.ProductClasses().fit(data)
     assert "linear" not in str(caught.value)
     with pytest.raises(DataError):
-        th.ProductClasses()._prepare(data)
-    th.ProductClasses()._prepare(th.ChoiceExperiment.from_frame(frame(), bins={"price": 4}))
+        th.ProductClasses().prepare(data)
+    th.ProductClasses().prepare(th.ChoiceExperiment.from_frame(frame(), bins={"price": 4}))
 
 
 @pytest.mark.unit

@@ -48,7 +48,7 @@ def table_of(names, data, results):
     named = dict.fromkeys(names, th.EliminationByAspects("unique"))
     with pytest.MonkeyPatch.context() as patch:
         watched_runs.run_fits_by(
-            patch, lambda run_fit, task: task.record | records[task.name, task.number]
+            patch, lambda run_fit, task: task.record | records[task.name, task.part_index]
         )
         return compare(named, data)
 
@@ -268,7 +268,7 @@ def test_pairs_are_left_out_in_folds():
     with pytest.MonkeyPatch.context() as patch:
         watched_runs.run_fits_by(patch, lambda run_fit, task: seen.append(task) or run_fit(task))
         table = compare(models(), data, folds=3)
-    parts = {task.number: set(task.part.tolist()) for task in seen}
+    parts = {task.part_index: set(task.part.tolist()) for task in seen}
     assert sorted(map(len, parts.values())) == [3, 3, 4] and set().union(*parts.values()) == set(
         range(10)
     )

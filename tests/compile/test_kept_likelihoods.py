@@ -71,7 +71,7 @@ def log_likelihood(data, features, weights):
 data = Ratings(np.array([0.5, 2.0, 1.0]), 0.0, ("a", "b", "c"))
 likelihood = th.likelihoods.Custom(log_likelihood, parameters={"base": th.likelihoods.Normal()})
 model = th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood)
-task = model._prepare(data, 4, 4, 1).task
+task = model.prepare(data, 4, 4, 1).task
 print(task.kernel.is_compiled(task.model))
 model.fit(data, draws=4, tune=4, thin=1, chains=1, random_seed=1, progressbar=False)
 print(model.posterior_["posterior"]["base"].values.tolist())

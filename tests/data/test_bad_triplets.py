@@ -101,18 +101,18 @@ REFUSED = [
 )
 def test_arguments_that_are_refused(model, data, facts):
     with refused(ArgumentError, *facts):
-        model._prepare(data)
+        model.prepare(data)
 
 
 def test_the_likelihoods_name_each_other():
     with refused(DataError, "MostSimilarPair", "got Similarities"):
-        th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.MostSimilarPair())._prepare(
+        th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.MostSimilarPair()).prepare(
             SIMILAR
         )
     with refused(DataError, "got Triplets"):
-        th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive())._prepare(DATA)
+        th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive()).prepare(DATA)
     with refused(DataError, "Triplets"):
-        th.EliminationByAspects()._prepare(DATA)
+        th.EliminationByAspects().prepare(DATA)
 
 
 @pytest.mark.parametrize("kind", ["triplets", "similarities"])

@@ -117,5 +117,5 @@ def test_the_condensed_vector_of_scipy():
 )
 def test_a_plain_matrix_is_wrapped_and_said(model, matrix, facts):
     with pytest.warns(DataWarning) as caught:
-        model._prepare(matrix, draws=5, tune=5)
+        model.prepare(matrix, draws=5, tune=5)
     said([str(each.message) for each in caught], *facts)

@@ -42,7 +42,7 @@ def made_up(model, data, extra=None):
         drawn = [
             replace(each, extra=extra(np.random.default_rng(7 + k))) for k, each in enumerate(drawn)
         ]
-    task = model._prepare(data, 20, 0, None).task
+    task = model.prepare(data, 20, 0, None).task
     return to_datatree(drawn, data, likelihood, learned_alpha=task.model.learn_alpha, task=task)
 
 

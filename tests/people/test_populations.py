@@ -121,7 +121,7 @@ def test_a_mapping_needs_groups(fit, data, people):
 @pytest.mark.fit
 def test_a_mapping_needs_groups_by_maximum_likelihood_too():
     model = th.EliminationByAspects("unique", method="maximum-likelihood")
-    for ask in (model.fit, model._prepare):
+    for ask in (model.fit, model.prepare):
         with refused(DataError, "2 groups", "people=Groups()"):
             ask({"x": compared(), "y": compared()})
 

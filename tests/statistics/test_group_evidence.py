@@ -90,7 +90,7 @@ def test_evidence_of_similar_groups_of_known_likeness():
     groups = {str(g): pair(*each) for g, each in enumerate(data)}
     model = th.EliminationByAspects(alpha=1.0, people=th.people.Groups("similar"), tempering=False)
     how = SimpleNamespace(draws=1000, tune=200, chains=12, thin=5, **RUN, sensitivity=False)
-    task = model._prepare(groups, how.draws, how.tune, how.thin).task
+    task = model.prepare(groups, how.draws, how.tune, how.thin).task
     task = replace(task, model=task.model._replace(kappa=2.0))
     constant = constant_of_groups(th.likelihoods.Elimination(), list(groups.values()))
     found = run_ladders(task, constant, how, GroupPriorLadder)[0]
@@ -117,7 +117,7 @@ def test_evidence_of_similarities(similar, expected, run):
 
 def test_what_the_weights_vary_about_is_drawn_from_its_prior():
     model = th.EliminationByAspects(people=th.people.Groups("similar"))
-    task = model._prepare({"a": pair(1, 1), "b": pair(1, 1)}, 1, 0, 1).task
+    task = model.prepare({"a": pair(1, 1), "b": pair(1, 1)}, 1, 0, 1).task
     rng = np.random.default_rng(1)
     drawn = [drawn_base(rng, task, 5) for _ in range(4_000)]
     v, kappa = (

@@ -116,7 +116,7 @@ def test_exact_values_by_default(case):
 def at_the_prior(model, data, draws=1500):
     """The draws of a chain so hot that every swap with independent draws from the prior is
     accepted."""
-    task = model.set_params(tempering=False)._prepare(data, draws, tune=2, thin=2).task
+    task = model.set_params(tempering=False).prepare(data, draws, tune=2, thin=2).task
     (chain,) = on_ladder(task, np.array([1e-12, 0.0]), 1, 1)
     chain.run_until(chain.total)
     return chain.draws

@@ -74,9 +74,7 @@ def test_the_defaults_find_a_posterior_of_two_families_whatever_the_seed(seed):
 
 def temperatures(data, **settings):
     """Return how many temperatures chains of these settings begin with."""
-    return len(
-        th.EliminationByAspects(**settings)._prepare(data, draws=1, tune=1).task.temperatures
-    )
+    return len(th.EliminationByAspects(**settings).prepare(data, draws=1, tune=1).task.temperatures)
 
 
 @pytest.mark.parametrize("tempering", [None, "auto"])

@@ -37,7 +37,7 @@ def first_tuning(data):
     """The step sizes that a chain begins with."""
     chain = (
         th.EliminationByAspects(tempering=False)
-        ._prepare(data, 1, 1, 1)
+        .prepare(data, 1, 1, 1)
         .task.chain(np.random.default_rng(1))
     )
     return type(chain.tunings)(*(of_levels[0] for of_levels in chain.tunings))

@@ -187,7 +187,7 @@ def _check_model(name: str, model: Any, data: Any) -> None:
         )
     try:
         refuse_other_fit(model, data)
-        model._prepare(data)
+        model.prepare(data)
     except ThaliError as error:
         raise type(error)(f"Model {name!r}: ", error) from None
 

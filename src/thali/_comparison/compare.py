@@ -169,7 +169,7 @@ def prepare_models(models: dict[str, Any], data: Any, settings: dict[Any, Any]) 
             continue
         _refuse_other_options(name, model, data)
         try:
-            prepared[name] = model._prepare(data, **settings)
+            prepared[name] = model.prepare(data, **settings)
         except ThaliError as error:
             raise type(error)(f"Model {name!r} cannot be fitted to these data: ", error) from None
     return prepared

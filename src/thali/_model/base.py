@@ -170,7 +170,8 @@ class Model:
                 warn(self._worded(warning))
         return self
 
-    def _prepare(self, data: Any, **settings: Any) -> Prepared:
+    @configures
+    def prepare(self, data: Any, **settings: Any) -> Prepared:
         """A fit to these data after the checks that can be made beforehand; models have more of
         them or none."""
         return Prepared()

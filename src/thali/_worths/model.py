@@ -12,7 +12,7 @@ from thali._data.groups import GroupedData
 from thali._data.judged import Judged, merge_new_data
 from thali._data.kinds import PAIRS
 from thali._inference.seeds import spawn_generators
-from thali._model.available import covariates, draws, maximum_likelihood, requires
+from thali._model.available import configures, covariates, draws, maximum_likelihood, requires
 from thali._model.base import FixedMethod
 from thali._model.best_worst import RULES, usual_rule
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
@@ -330,7 +330,8 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
         return self._carry_out(self._engine.job(self, data, run))
 
-    def _prepare(
+    @configures
+    def prepare(
         self,
         data: Any,
         draws: int = 1000,

@@ -537,7 +537,7 @@ def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
 def test_arguments_of_chains_are_refused_with_every_name_of_the_method(wrong):
     for method in ("maximum-likelihood", "ML"):
         model = th.EliminationByAspects("unique", method=method, **wrong)
-        for ask in (model.fit, model._prepare):
+        for ask in (model.fit, model.prepare):
             with refused(ArgumentError, next(iter(wrong)), "method='mcmc'"):
                 ask(th.datasets.celebrities())
 

@@ -249,7 +249,7 @@ def identical_products():
 def test_data_that_say_nothing_are_refused_before_the_run(data, messages, method):
     for ask in (
         thali.ProductClasses(method=method).fit,
-        thali.ProductClasses(method=method)._prepare,
+        thali.ProductClasses(method=method).prepare,
     ):
         with refused(DataError, *messages):
             ask(data())

@@ -31,7 +31,7 @@ def fake(monkeypatch):
     calls = []
 
     def fit(self, data, **settings):
-        self._prepare(data, settings.get("draws"), settings.get("chains"))
+        self.prepare(data, settings.get("draws"), settings.get("chains"))
         calls.append((self, data, settings))
         monotone = {name: direction for name, direction in (self.monotone or {}).items()}
         return hold(self, engine_result(data, monotone, draws=8, groups=2, alpha=3.0), data)

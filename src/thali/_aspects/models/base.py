@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._model.available import draws, requires
+from thali._model.available import configures, draws, requires
 from thali._model.engine import Engine, Prepared
 from thali._model.evidence import EvidenceRun, checked_evidence_run
 from thali._model.given_data import data_of_thali
@@ -165,7 +165,8 @@ class LatentFeatures(HasGroups, RunByChains):
         run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
         return self._carry_out(self._engine.job(self, data, run))
 
-    def _prepare(
+    @configures
+    def prepare(
         self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
     ) -> Prepared:
         """What `fit` would run, after every check that it makes; nothing is drawn."""

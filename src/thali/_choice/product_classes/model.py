@@ -14,7 +14,7 @@ from thali._inference.chains import Run, build_run
 from thali._inference.progress import format_duration
 from thali._inference.warn import is_quiet
 from thali._labels import plural
-from thali._model.available import requires
+from thali._model.available import configures, requires
 from thali._model.base import Job
 from thali._model.bound import BUDGET, bounded
 from thali._model.engine import Chains, Engine, Forecast, Prepared, refuse_other_methods
@@ -377,7 +377,8 @@ class ProductClasses(ProductClassReports, RunByChains):
             engine.job(self, data, run, sweeps_per_step, self._remarks(data, monotone))
         )
 
-    def _prepare(self, data: Any, draws: Any = None, chains: Any = None, **others: Any) -> Prepared:
+    @configures
+    def prepare(self, data: Any, draws: Any = None, chains: Any = None, **others: Any) -> Prepared:
         """A fit to these data, after every check that it makes; nothing is drawn."""
         self._checked(data)
         refuse_uninformative(data)

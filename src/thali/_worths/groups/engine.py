@@ -50,7 +50,8 @@ class GroupsEngine(IndividualsEngine):
         names = [f"log_worth[{group}, {label}]" for group, label in worths["part"].values]
         return found | dict(zip(names, np.moveaxis(worths.values, -1, 0), strict=True))
 
-    log_predictive = draws_of  # type: ignore[assignment]
+    def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+        return self.draws_of(model).log_predictive(choices)
 
     def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
         groups = model._groups
