@@ -62,8 +62,10 @@ def distinguished_respondents(model: Any, name: str) -> None:
     model._require_fitted()
     if not isinstance(model.people, Individuals | LatentClasses):
         raise ArgumentError(
-            f"`{name}` requires individual worths; refit with ",
+            f"`{name}` requires individual worths or latent classes; refit with ",
             Setting("people", Individuals()),
+            " or ",
+            Setting("people", LatentClasses(2)),
             ".",
         )
 
