@@ -62,7 +62,9 @@ def test_the_density_its_slopes_and_curvature(lapse, ties, covariates):
     rise = [(up[0] - down[0])[0] / 2e-5 for up, down in zip(*ends, strict=True)]
     np.testing.assert_allclose(gradient[:, 0], rise, atol=1e-7)
     bend = [(down[1] - up[1])[:, 0] / 2e-5 for up, down in zip(*ends, strict=True)]
-    np.testing.assert_allclose(curvature_at(density, point[:, 0], spreads).dense(), bend, atol=1e-7)
+    np.testing.assert_allclose(
+        curvature_at(density, point[:, 0], spreads).assemble_dense(), bend, atol=1e-7
+    )
     logs = np.array([-1.0, 0.0, 0.4])
     of_spread = halfnorm(scale=0.5).logpdf(np.exp(logs)) + logs
     np.testing.assert_allclose(density.log_spread_prior(2, logs), of_spread, rtol=1e-12)

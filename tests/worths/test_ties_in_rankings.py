@@ -177,7 +177,10 @@ def test_density_is_that_of_all_orders(lapse, judges):
     np.testing.assert_allclose(
         np.diff(np.reshape(values, (5, 2)))[:, 0] / -2e-5, slope[:5], atol=1e-6
     )
-    bend = density.curvature(point[:, 0]).dense() + density.prior_curvature(spreads).dense()
+    bend = (
+        density.curvature(point[:, 0]).assemble_dense()
+        + density.prior_curvature(spreads).assemble_dense()
+    )
     np.testing.assert_allclose(bend[:5, :5], ((down - up) / 2e-5)[:5, :5], atol=1e-4)
 
 

@@ -56,9 +56,14 @@ def test_slopes_and_curvature(lapse, ties, sizes):
     np.testing.assert_allclose(gradient[free, 0], ((up[0] - down[0]) / 2e-5)[free], atol=1e-7)
     assert not gradient[~free].any()
     bends = np.where(np.outer(free, free), (down[1] - up[1]) / 2e-5, np.eye(density.size))
-    curvature = added(density.curvature(point[:, 0]), density.prior_curvature(spreads)).dense()
+    curvature = added(
+        density.curvature(point[:, 0]), density.prior_curvature(spreads)
+    ).assemble_dense()
     np.testing.assert_allclose(curvature, bends, atol=1e-7)
-    assert np.linalg.eigvalsh(density.curvature(point[:, 0], is_convex=True).dense()).min() > -1e-10
+    assert (
+        np.linalg.eigvalsh(density.curvature(point[:, 0], is_convex=True).assemble_dense()).min()
+        > -1e-10
+    )
 
 
 def test_the_slope_of_each_judge():

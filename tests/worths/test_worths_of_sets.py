@@ -77,9 +77,12 @@ def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges):
     np.testing.assert_allclose(gradient, (up[0] - down[0]) / 2e-5, atol=1e-7)
     expanded = density.expanded(point[:, 0])
     assert expanded.value == pytest.approx(float(density.log_likelihoods(point)[0]))
-    curvature = added(expanded.curvature, density.prior_curvature(spreads)).dense()
+    curvature = added(expanded.curvature, density.prior_curvature(spreads)).assemble_dense()
     np.testing.assert_allclose(curvature, (down[1] - up[1]) / 2e-5, atol=1e-7)
-    assert np.linalg.eigvalsh(density.curvature(point[:, 0], is_convex=True).dense()).min() > -1e-10
+    assert (
+        np.linalg.eigvalsh(density.curvature(point[:, 0], is_convex=True).assemble_dense()).min()
+        > -1e-10
+    )
     nothing = density.with_counts(0.0 * density.rows.counts).gradients(point, spreads)[1][:, 0]
     if judges:
         np.testing.assert_allclose(
