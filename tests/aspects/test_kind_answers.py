@@ -282,7 +282,7 @@ def test_the_model_of_one_kind(model, data):
     assert first.posterior_["observed_data"]["wins"].values.sum() == wins
     with refused(ArgumentError, "the whole model"):
         first.check()
-    with refused(ArgumentError, "class '3'", "'1' and '2'"):
+    with refused(ArgumentError, "class 3", "1 to 2"):
         model.respondents.of_class(3)
 
 
