@@ -167,7 +167,7 @@ PROBLEMS = {
         lambda: th.EliminationByAspects(people=th.people.Groups()), of_groups, (2, 4, 8, 30)
     ),
     "kinds, people": Problem(
-        lambda: th.BradleyTerryLuce(people=th.people.LatentClasses(2)),
+        lambda: th.EliminationByAspects(people=th.people.LatentClasses(2)),
         of_people,
         (20, 60, 200, 800),
     ),

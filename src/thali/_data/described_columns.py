@@ -63,10 +63,8 @@ def find_side_columns(names: list[str]) -> list[SideColumns]:
 def _split_side_names(
     name_by_plain: dict[str, str], side: tuple[str, str]
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Split plain names that begin or end with the first side's mark.
-
-    Yield the stem, and the names for the first, second and third side.
-    """
+    """Split plain names that begin or end with the first side's mark."""
+    # Yield the stem, and the names for the first, second and third side.
     first_mark, second_mark = side
     third_mark = THIRD.get(second_mark, "")
     for name in name_by_plain:
@@ -378,10 +376,8 @@ def _is_comment_or_option(series: "pd.Series", options: Collection[str]) -> bool
 
 
 def _is_rising(series: "pd.Series", respondent_codes: np.ndarray | None) -> bool:
-    """Return whether numbers rise from row to row within each person.
-
-    Trial numbers and clock times do; without people all rows are one group.
-    """
+    """Return whether numbers rise from row to row within each person."""
+    # Trial numbers and clock times do; without people all rows are one group.
     if _is_text(series):
         return False
     respondent_codes = (

@@ -131,10 +131,8 @@ def convert_sparse_data(data: TrainingData) -> TrainingData:
 
 
 def _encode_sortable(keys: np.ndarray) -> np.ndarray:
-    """Encode rows of numbers as bytes (n,) that sort like the numbers.
-
-    The first column counts before the second.
-    """
+    """Encode rows of numbers as bytes (n,) that sort like the numbers."""
+    # The first column counts before the second.
     bits = keys.astype(">f8").view(">i8")
     for column in bits.T:  # one at a time, to save memory
         # flip all bits of negative numbers, and the sign bit of others

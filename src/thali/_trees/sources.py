@@ -36,10 +36,8 @@ def build_group_nodes(groups: Any, leaf_length: Any) -> TreeNodes:
 
 
 def _check_groups(groups: Any) -> list[tuple[str, list[str]]]:
-    """Return (group, members) pairs with distinct, non-empty names.
-
-    Raise if an option has no name or belongs to two groups.
-    """
+    """Return (group, members) pairs with distinct, non-empty names."""
+    # Raise if an option has no name or belongs to two groups.
     if not isinstance(groups, Mapping):
         raise DataError(
             "`groups` must map each group to a list of its members, such as {'hot': ['tea',"

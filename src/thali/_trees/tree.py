@@ -439,10 +439,8 @@ def build_frozen_tree(labels: tuple[str, ...], nodes: TreeNodes) -> Tree:
 
 
 def _describe_mismatch(options: tuple[str, ...], leaves: tuple[str, ...]) -> str:
-    """Describe options without a leaf, and leaves without an option.
-
-    Names that were perhaps meant are suggested.
-    """
+    """Describe options without a leaf, and leaves without an option."""
+    # Names that were perhaps meant are suggested.
     leaf_set, option_set = set(leaves), set(options)
     missing = [option for option in options if option not in leaf_set]
     unused_leaves = [leaf for leaf in leaves if leaf not in option_set]

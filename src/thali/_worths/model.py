@@ -276,12 +276,11 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         draws : int, optional
             States kept in each chain. None draws until every row of `summary` has an R-hat of at
             most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
-            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. With ``people=Individuals()``,
-            ``LatentClasses(K)`` or ``Groups()`` it looks after 500 first.
+            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. With ``people=Individuals()`` it
+            looks after 500 first.
         tune : int, optional
             States of each chain that are discarded first, while step sizes adapt. None means 1,000,
-            or 300 with ``people=Individuals()``, ``LatentClasses(K)`` or ``Groups()``. With
-            ``method="laplace"`` there are none.
+            or 300 with ``people=Individuals()``. With ``method="laplace"`` there are none.
         chains : int
             Independent chains.
         thin : int, optional

@@ -53,10 +53,23 @@ def test_no_picture_costs_a_comparison_its_table(run, folder, monkeypatch):
     says(found.err, "wrote the tables")
 
 
+def with_residuals(residuals):
+    """The class of elimination whose residuals are computed by this function."""
+
+    class EliminationByAspects(th.EliminationByAspects):
+        @property
+        def maximum_likelihood(self):
+            estimates = super().maximum_likelihood
+            estimates.residuals = residuals
+            return estimates
+
+    return EliminationByAspects
+
+
 def test_an_answer_costs_itself_alone(run, folder, stand_in):
     stand_in(
         "elimination-by-aspects",
-        type("EliminationByAspects", (th.EliminationByAspects,), {"residuals": fails}),
+        with_residuals(fails),
     )
     found = run(*FIT, "--out", "found", "--report", "page.html", "--print", "all")
     assert found.code == 0
@@ -75,7 +88,7 @@ def test_the_fit_outlives_a_ctrl_c_while_answers_are_computed(run, folder, stand
 
     stand_in(
         "elimination-by-aspects",
-        type("EliminationByAspects", (th.EliminationByAspects,), {"residuals": stopped}),
+        with_residuals(stopped),
     )
     assert run(*FIT, "--out", "found").code == 130
     assert th.load(folder / "found" / "model.nc").predict_proba([("LBJ", "HW")])[0] > 0.5

@@ -281,7 +281,10 @@ class WeightAnswers:
     weights_: Any
     _design_: Any
     _require_fitted: Any
-    _view: Any
+    if TYPE_CHECKING:
+
+        @property
+        def _view(self) -> Any: ...
 
     def _labelled(self, weights: np.ndarray, columns: list[str]) -> Any:
         """Weights with classes and columns where the data had names."""

@@ -210,11 +210,9 @@ def _is_best_offered(frame: "pd.DataFrame", options: tuple[str, ...], best: str)
 
 
 def _find_position(text: str, offered: list[str], columns: tuple[str, ...]) -> int | None:
-    """Return the index of the option that a cell names by its column.
-
-    A cell may contain the name of the column, its letter or its number. Return None for other
-    cells.
-    """
+    """Return the index of the option that a cell names by its column."""
+    # A cell may contain the name of the column, its letter or its number. Return None for other
+    # cells.
     for k, name in enumerate(columns):
         final_digits = re.search(r"(?<!\d)\d{1,9}$", name)
         number = str(k + 1) if final_digits is None else str(int(final_digits[0]))

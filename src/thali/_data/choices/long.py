@@ -310,10 +310,8 @@ def read_occasion_counts(
 def _read_chosen(
     frame: "pd.DataFrame", name: str | None, alternative: np.ndarray, option_labels: tuple[str, ...]
 ) -> np.ndarray:
-    """Return whether each row is the chosen alternative, shape (rows,).
-
-    It is marked by 1, or by the label of the chosen alternative in every row of an occasion.
-    """
+    """Return whether each row is the chosen alternative, shape (rows,)."""
+    # It is marked by 1, or by the label of the chosen alternative in every row of an occasion.
     series = get_column(frame, _require_column(name, "chosen"))
     is_yes, is_wrong = classify_yes_no(series)
     if not is_wrong.any():

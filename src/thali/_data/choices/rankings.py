@@ -172,10 +172,8 @@ def require_ranking_columns(
 
 
 def _match_rank_columns(names: list[str]) -> list[str]:
-    """Match columns named rank1, rank2, ...; 1st, 2nd, ...; or first choice, ...
-
-    Plain numbers are not names of ranks.
-    """
+    """Match columns named rank1, rank2, ...; 1st, 2nd, ...; or first choice, ..."""
+    # Plain numbers are not names of ranks.
     stems: dict[str, list[str]] = {}
     for name in names:
         match = _NUMBERED.fullmatch(simplify_name(name))
@@ -545,10 +543,8 @@ def convert_rankings(ranked: Rankings, unranked: str) -> RawOccasions:
 
 
 def _check_memory(rankings: Rankings, unranked: str) -> None:
-    """Raise if the choices would not fit into memory.
-
-    A ranking of 10,000 options is 10,000 choices from 5,000 options on average.
-    """
+    """Raise if the choices would not fit into memory."""
+    # A ranking of 10,000 options is 10,000 choices from 5,000 options on average.
     n_named = np.array([len(order) for order, _ in rankings.orders])
     n_unnamed = len(rankings.labels) - n_named if unranked == WORSE else 0
     if (n_shown := (n_named * (n_named + 1) // 2 + n_named * n_unnamed).sum()) > MAX_SHOWN:

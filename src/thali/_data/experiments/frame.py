@@ -155,10 +155,8 @@ class BareRows(NamedTuple):
 def _find_bare_rows(
     frame: "pd.DataFrame", names: list[str], rows: RowLabels, text: str
 ) -> BareRows | None:
-    """Find rows in which several attributes, or the only one, contain this text.
-
-    No other row may contain the text in these attributes.
-    """
+    """Find rows in which several attributes, or the only one, contain this text."""
+    # No other row may contain the text in these attributes.
     matches = []
     for name in names:
         codes, texts = encode_texts(get_column(frame, name))

@@ -196,10 +196,8 @@ def _group_columns(names: list[str], separator: str, is_suffix: bool) -> dict[st
 def _select_numbered(
     described: dict[str, dict[str, str]], listed_names: tuple[str, ...] | None, picked: set[str]
 ) -> dict[str, dict[str, str]]:
-    """Select the attributes with the numbers chosen from, or the largest group with equal numbers.
-
-    Return none if two groups are equally large.
-    """
+    """Select the attributes with the chosen numbers, or the largest group with equal numbers."""
+    # Return none if two groups are equally large.
     groups_by_numbers: dict[tuple[str, ...], dict[str, dict[str, str]]] = {}
     for attribute, columns in described.items():
         groups_by_numbers.setdefault(tuple(columns), {})[attribute] = columns
@@ -216,10 +214,8 @@ def _select_numbered(
 
 
 def _find_none_offer(names: list[str]) -> str | None:
-    """Find the column of whether none may be chosen.
-
-    Return None if "none" is an alternative with attributes.
-    """
+    """Find the column of whether none may be chosen."""
+    # Return None if "none" is an alternative with attributes.
     name_by_plain = map_plain_names(names)
     none_column = next(
         (

@@ -260,10 +260,8 @@ class PairCovariates(Frozen):
 def _sum_cells(
     pair: np.ndarray, values: np.ndarray, options: np.ndarray, counts: Sequence[np.ndarray]
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Sum the counts of rows in the same cell.
-
-    Return the arrays of the cells, and the cell of each row.
-    """
+    """Sum the counts of rows in the same cell."""
+    # Return the arrays of the cells, and the cell of each row.
     cell_keys, cell = np.unique(np.column_stack([pair, values]), axis=0, return_inverse=True)
     cell = cell.ravel()
     sums = [np.bincount(cell, row_counts, len(cell_keys)) for row_counts in counts]
@@ -435,10 +433,8 @@ def _read_number_covariate(values: "pd.Series", frame: "pd.DataFrame") -> dict[s
 
 
 def _build_indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]:
-    """Build an indicator column for each category but the first.
-
-    Categories are in their order, or sorted by name.
-    """
+    """Build an indicator column for each category but the first."""
+    # Categories are in their order, or sorted by name.
     import pandas as pd
 
     codes, levels = encode_column(frame, name)

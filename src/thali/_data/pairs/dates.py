@@ -318,11 +318,9 @@ def _convert_days(series: "pd.Series") -> np.ndarray:
 
 
 def _parse_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> RowDates:
-    """Convert numbers to dates or periods.
-
-    Numbers are seconds, milli-, micro- or nanoseconds since 1970, days such as 20240531, or integer
-    periods.
-    """
+    """Convert numbers to dates or periods."""
+    # Numbers are seconds, milli-, micro- or nanoseconds since 1970, days such as 20240531, or
+    # integer periods.
     import pandas as pd
 
     largest = np.abs(numbers).max()

@@ -122,10 +122,8 @@ def _recognise_outcomes(
     count: str | None,
     coding: Any,
 ) -> TrialVerdicts:
-    """Recognise the outcomes in a column; `codes` are the indices of the texts.
-
-    With a coding, numbers and single letters are not sides.
-    """
+    """Recognise the outcomes in a column; `codes` are the indices of the texts."""
+    # With a coding, numbers and single letters are not sides.
     option_labels = {as_label(value) for _, values in labels for value in values}
     words = (*TIE_WORDS, *_TIED_GAME) if game else TIE_WORDS
     ties = {text for text in texts if simplify_name(text) in words and text not in option_labels}
@@ -572,10 +570,8 @@ def _find_verdict_columns(
 
 
 def _may_be_respondent(frame: "pd.DataFrame", name: str) -> bool:
-    """Return whether a column can identify respondents.
-
-    A column named "id" that is different in every row numbers the rows.
-    """
+    """Return whether a column can identify respondents."""
+    # A column named "id" that is different in every row numbers the rows.
     return simplify_name(name) != "id" or not frame[name].is_unique
 
 

@@ -133,10 +133,8 @@ def compute_n_options(pairs: int) -> int | None:
 
 
 def _match_labels(names: list[str]) -> dict[str, Pair]:
-    """Match columns named "tea > coffee", "tea:coffee" or "tea vs coffee".
-
-    "tea_coffee" counts if all pairs are present.
-    """
+    """Match columns named "tea > coffee", "tea:coffee" or "tea vs coffee"."""
+    # "tea_coffee" counts if all pairs are present.
     for separator in (*_SEPARATORS, *_WEAK_SEPARATORS):
         pairs_by_column: dict[str, Pair] = {}
         for name in names:
@@ -198,10 +196,8 @@ def _match_running_numbers(names: list[str]) -> dict[str, Pair]:
 
 
 def _match_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pair]:
-    """Match columns that contain two labels each.
-
-    Every label is in several columns, and columns contain different labels.
-    """
+    """Match columns that contain two labels each."""
+    # Every label is in several columns, and columns contain different labels.
     labels_by_column: dict[str, Pair] = {}
     for name in names:
         labels = sorted(text for text in texts[name] if simplify_name(text) not in _NO_LABELS)
@@ -376,10 +372,8 @@ def _decode_outcomes(
 def _recognise_code(
     texts_found: set[str], pairs: dict[str, Pair], coding: Mapping[Any, str] | None
 ) -> tuple[dict[str, float] | None, str]:
-    """Recognise the code shared by all columns, and describe it.
-
-    Return None for the code if cells contain labels.
-    """
+    """Recognise the code shared by all columns, and describe it."""
+    # Return None for the code if cells contain labels.
     if coding is not None:
         return map_coding(coding), "coded values"
     labels = {label for pair in pairs.values() for label in pair}

@@ -242,10 +242,8 @@ def _convert_leniently(value: Any) -> float:
 def _is_diagonal_lowest(
     diagonal: np.ndarray, first: np.ndarray, second: np.ndarray, values: np.ndarray
 ) -> bool:
-    """Return whether the diagonal is the minimum of every row, as for distances.
-
-    In most rows it must be smaller than all other values.
-    """
+    """Return whether the diagonal is the minimum of every row, as for distances."""
+    # In most rows it must be smaller than all other values.
     # A diagonal of 0 that means "not measured" does not count if many similarities are 0.
     smallest = np.full(len(diagonal), np.inf)
     np.minimum.at(smallest, first, values)
@@ -451,10 +449,8 @@ def _estimate_sigma(
 def _estimate_judgement_sigma(
     squares: np.ndarray, mean: np.ndarray, judges: np.ndarray
 ) -> float | None:
-    """Estimate the standard deviation of one judgement; None if all judgements agree.
-
-    `squares` are the sums of squares within pairs.
-    """
+    """Estimate the standard deviation of one judgement; None if all judgements agree."""
+    # `squares` are the sums of squares within pairs.
     return _drop_rounding_sigma(float(np.sqrt(squares.sum() / (judges - 1).sum())), mean)
 
 
@@ -623,10 +619,8 @@ def _average_judged_rows(
     counts: np.ndarray,
     row_respondents: RowRespondents,
 ) -> tuple[MeasuredPairs, float | None, JudgedValues | None]:
-    """Average the judgements of each pair, and return who judged it.
-
-    Respondents who wrote every pair in both orders judged it once.
-    """
+    """Average the judgements of each pair, and return who judged it."""
+    # Respondents who wrote every pair in both orders judged it once.
     n = len(names)
     pair = number_pairs(n, i, j)
     _, row, key_index = np.unique(
@@ -667,10 +661,8 @@ def _average_judged_rows(
 def _average_pairs(
     names: tuple[str, ...], i: np.ndarray, j: np.ndarray, values: np.ndarray, counts: np.ndarray
 ) -> tuple[MeasuredPairs, float | None]:
-    """Average the rows of each pair, and estimate sigma of a judgement.
-
-    Sigma is None unless most pairs have two judgements, in one row each.
-    """
+    """Average the rows of each pair, and estimate sigma of a judgement."""
+    # Sigma is None unless most pairs have two judgements, in one row each.
     # with fewer repeated pairs, the features that fit the other pairs are more informative on sigma
     n = len(names)
     pairs, first_rows, pair_index = np.unique(
@@ -706,10 +698,8 @@ def _average_pairs(
 
 
 def _are_mostly_mirrored(forward: np.ndarray, pair_index: np.ndarray, values: np.ndarray) -> bool:
-    """Return whether most pairs have the same numbers in both orders.
-
-    Then each judgement was probably written twice.
-    """
+    """Return whether most pairs have the same numbers in both orders."""
+    # Then each judgement was probably written twice.
     n_pairs = int(pair_index.max()) + 1
     forward_sums, backward_sums = (
         [np.bincount(pair_index[rows], values[rows] ** power, n_pairs) for power in range(4)]

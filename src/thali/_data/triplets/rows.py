@@ -607,10 +607,8 @@ def _find_named_object(
     names: Sequence[str],
     objects: Sequence[str],
 ) -> np.ndarray:
-    """Return which object of its row each cell names.
-
-    A cell contains a label, the name of a column, or a number from 1.
-    """
+    """Return which object of its row each cell names."""
+    # A cell contains a label, the name of a column, or a number from 1.
     import pandas as pd
 
     codes, distinct = pd.factorize(get_column(frame, name).to_numpy(dtype=object))
