@@ -91,7 +91,7 @@ def test_data_of_another_kind_are_refused_in_a_sentence(name):
 
 
 NO_ANSWERS = """
-fit sample_prior get_params set_params report holdouts coefficient_path get_metadata_routing
+fit prepare sample_prior get_params set_params report holdouts coefficient_path get_metadata_routing
 set_fit_request set_score_request
 """.split()
 # look at it
@@ -116,19 +116,14 @@ def test_before_the_fit_there_is_no_answer(name):
         if each.startswith("_") or each in NO_ANSWERS or each in AFTER_DATA.get(name, ()):
             continue
         if not callable(getattr(type(model), each)):
-            assert each in ("_interrupted_", "membership_coef_") or not hasattr(model, each), each
+            assert each in ("_interrupted_",) or not hasattr(model, each), each
             continue
         with pytest.raises(NotFittedError, match="been fitted"):
             ask_without_data(model, each)
 
 
-# the model is asked for them through `respondents`
-OF_RESPONDENTS = set(
-    "assignment class_sizes classes individuals of_class reach respondent_effects same_class"
-    " segments".split()
-)
 CONFIGURE = set(
-    "get_params set_params get_metadata_routing set_fit_request set_score_request".split()
+    "prepare get_params set_params get_metadata_routing set_fit_request set_score_request".split()
 )
 
 
@@ -141,7 +136,7 @@ def public(names):
 def test_a_fit_shows_at_most_30_names_and_hides_only_what_it_cannot_answer(name):
     model = fitted(name)
     shown = public(dir(model))
-    assert len(shown - OF_RESPONDENTS) <= 30, sorted(shown)
+    assert len(shown) <= 30, sorted(shown)
     for each in public(dir(type(model))) - shown - CONFIGURE:
         with pytest.raises(ThaliError, match="require|prior|fitted|fit |no respondent"):
             ask_without_data(model, each)
