@@ -432,9 +432,9 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
 
             return PeopleProblem(data, lapse, ties, rule, spread, self.people)
         if isinstance(self.people, LatentClasses):
-            from .classes.problem import ClassProblem
+            from .classes.problem import WorthClassProblem
 
-            return ClassProblem(data, lapse, ties, rule, spread, self.people)
+            return WorthClassProblem(data, lapse, ties, rule, spread, self.people)
         if isinstance(data, GroupedData):
             from .groups.problem import GroupProblem
 

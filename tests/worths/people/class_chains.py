@@ -8,7 +8,7 @@ import numpy as np
 from people_problems import Study, build_table
 from scipy.special import expit
 
-from thali._worths.classes.chain import ClassChain, with_options
+from thali._worths.classes.chain import WorthClassChain, with_options
 
 LOG_SIGMA = np.arange(-8.0, 2.5, 0.1)
 LOG_S = np.arange(math.log(1.3) - 4.6, math.log(1.3) + 4.7, 0.1)
@@ -17,7 +17,7 @@ COMMON = np.linspace(-15.0, 15.0, 301)  # of the difference that classes vary ar
 N_CLASSES = 2
 
 
-class ClassDraws(NamedTuple):
+class WorthClassDraws(NamedTuple):
     """Records of chains, (chain, draw, ...)."""
 
     class_of: np.ndarray
@@ -32,23 +32,23 @@ class ClassDraws(NamedTuple):
         return np.take_along_axis(self.worths, self.class_of[..., None].astype(int), axis=2)
 
 
-def stack_class_records(chains: list[ClassChain]) -> ClassDraws:
+def stack_class_records(chains: list[WorthClassChain]) -> WorthClassDraws:
     """Return the records of chains."""
     class_of, worths, log_sds, log_tie = (
         np.stack([getattr(chain.record, name) for chain in chains])
         for name in ("class_of", "worths", "log_sds", "log_tie")
     )
-    return ClassDraws(class_of, worths, log_sds[..., 0], log_sds[..., 1], log_tie)
+    return WorthClassDraws(class_of, worths, log_sds[..., 0], log_sds[..., 1], log_tie)
 
 
 def run_class_chains(
     study: Study, seed: int, is_similar: bool, draws: int, tune: int, are_known: bool = False
-) -> ClassDraws:
+) -> WorthClassDraws:
     """Return draws of four chains that are run one after the other."""
     people = with_options(build_table(study))
     n_classes = len(people.x) if are_known else N_CLASSES
     chains = [
-        ClassChain(people, n_classes, is_similar, None, draws, tune, 1, rng, are_known)
+        WorthClassChain(people, n_classes, is_similar, None, draws, tune, 1, rng, are_known)
         for rng in np.random.default_rng(seed).spawn(4)
     ]
     for chain in chains:

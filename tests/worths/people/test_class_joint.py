@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from class_chains import ClassDraws, stack_class_records
+from class_chains import WorthClassDraws, stack_class_records
 from helpers.naive.worths_of_people import TIE_SD
 from people_chains import standardise_half_normal
 from people_problems import (
@@ -17,7 +17,7 @@ from people_problems import (
     simulate_answers,
 )
 
-from thali._worths.classes.chain import ClassChain, with_options
+from thali._worths.classes.chain import WorthClassChain, with_options
 
 pytestmark = pytest.mark.fit
 
@@ -30,7 +30,7 @@ CASES = {
 }
 
 
-def restart(rng: np.random.Generator, chain: ClassChain) -> None:
+def restart(rng: np.random.Generator, chain: WorthClassChain) -> None:
     """Draw the state of a chain from the prior."""
     state, memberships, n = chain.state, chain.memberships, chain.people.n_options
     s = 1.3 * math.exp(rng.normal())
@@ -46,7 +46,7 @@ def restart(rng: np.random.Generator, chain: ClassChain) -> None:
     memberships.size[:] = np.bincount(memberships.class_of, minlength=N_CLASSES)
 
 
-def simulate(rng: np.random.Generator, study: Study, chain: ClassChain) -> None:
+def simulate(rng: np.random.Generator, study: Study, chain: WorthClassChain) -> None:
     """Write new answers of the respondents at the state of a chain."""
     worths = chain.state.u.reshape(N_CLASSES, -1)[chain.memberships.class_of]
     new = simulate_answers(rng, study, worths, float(np.log(chain.state.nu[0])))
@@ -59,12 +59,12 @@ def simulate(rng: np.random.Generator, study: Study, chain: ClassChain) -> None:
         chain.table.tied[:] = np.tile(new.is_tie, N_CLASSES)
 
 
-def alternate(study: Study, is_similar: bool, n_blocks: int, seed: int) -> ClassDraws:
+def alternate(study: Study, is_similar: bool, n_blocks: int, seed: int) -> WorthClassDraws:
     """Return records (block, round, ...) of a chain of which the answers are simulated anew after
     every sweep; a block begins with variables of the prior."""
     rng, tune = np.random.default_rng(seed), 100
     people = with_options(build_table(study))
-    chain = ClassChain(people, N_CLASSES, is_similar, None, n_blocks * ROUNDS, tune, 1, rng)
+    chain = WorthClassChain(people, N_CLASSES, is_similar, None, n_blocks * ROUNDS, tune, 1, rng)
     chain.run_until(tune)
     for _ in range(n_blocks):
         restart(rng, chain)
@@ -72,10 +72,10 @@ def alternate(study: Study, is_similar: bool, n_blocks: int, seed: int) -> Class
             simulate(rng, study, chain)
             chain.run_until(chain.sweeps + 1)
     found = stack_class_records([chain])
-    return ClassDraws(*(each.reshape(n_blocks, ROUNDS, *each.shape[2:]) for each in found))
+    return WorthClassDraws(*(each.reshape(n_blocks, ROUNDS, *each.shape[2:]) for each in found))
 
 
-def list_scores(draws: ClassDraws, has_ties: bool, is_similar: bool) -> dict[str, np.ndarray]:
+def list_scores(draws: WorthClassDraws, has_ties: bool, is_similar: bool) -> dict[str, np.ndarray]:
     """Return quantities with a mean of 0 under the prior, by name."""
     z, worths = draws.class_of, draws.of_people
     s2, sigma2 = np.exp(2.0 * draws.log_s), np.exp(2.0 * draws.log_sigma)

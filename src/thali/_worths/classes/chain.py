@@ -45,7 +45,7 @@ def tabulate_classes(people: AnswerTable, n_classes: int) -> AnswerTable:
     )
 
 
-class ClassChain(FixedChain):
+class WorthClassChain(FixedChain):
     """One chain of the worths of classes; `spread` is learned where it is None.
 
     Where `are_known` each respondent is a class.

@@ -13,7 +13,7 @@ from ..predictions import WorthDraws
 _SEED = 1
 
 
-class ClassDraws(NamedTuple):
+class WorthClassDraws(NamedTuple):
     """Draws of common classes, which are comparable, one draw after another."""
 
     respondents: tuple[str, ...]
@@ -22,10 +22,10 @@ class ClassDraws(NamedTuple):
     shares: np.ndarray  # (draws, classes) the probability that a new respondent is in each
 
 
-def read_class_draws(posterior: Posterior) -> ClassDraws:
+def read_class_draws(posterior: Posterior) -> WorthClassDraws:
     """Read the draws of a posterior."""
     worths, order = flat(posterior.latent["kind_log_worth"].values), posterior.class_order
-    return ClassDraws(
+    return WorthClassDraws(
         tuple(posterior.respondents),
         aligned_members(posterior),
         np.take_along_axis(worths, order[:, :, None], axis=1),
@@ -43,7 +43,7 @@ def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
     return RespondentDraws(people, worths, mean, loadings, np.zeros(n_draws), None)
 
 
-def stack_classes(worths: WorthDraws, drawn: ClassDraws) -> tuple[WorthDraws, np.ndarray]:
+def stack_classes(worths: WorthDraws, drawn: WorthClassDraws) -> tuple[WorthDraws, np.ndarray]:
     """Return the worths of all classes as draws, with log weights whose mean is that of draws."""
     n_draws, n_classes, n = drawn.worths.shape
     each = worths.take(np.repeat(np.arange(n_draws), n_classes))
@@ -51,7 +51,7 @@ def stack_classes(worths: WorthDraws, drawn: ClassDraws) -> tuple[WorthDraws, np
     return stacked, np.log(n_classes * drawn.shares).ravel()
 
 
-def draw_new_respondents(worths: WorthDraws, drawn: ClassDraws) -> WorthDraws:
+def draw_new_respondents(worths: WorthDraws, drawn: WorthClassDraws) -> WorthDraws:
     """Return draws of the log worths of new respondents, over whom predictions are means, those of
     a draw in turn: of each class as many as its share, rounded at random."""
     n_draws = len(drawn.shares)

@@ -15,13 +15,13 @@ from ..people.engine import IndividualsEngine
 from ..posterior import WorthProblem
 from ..predictions import Quantities, WorthDraws
 from .draws import (
-    ClassDraws,
+    WorthClassDraws,
     draw_new_respondents,
     read_class_draws,
     read_respondent_draws,
     stack_classes,
 )
-from .problem import ClassProblem
+from .problem import WorthClassProblem
 from .respondents import WorthClasses
 from .sweep import ClassRecord
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-def draw_record(problem: ClassProblem, rngs: Sequence[np.random.Generator]) -> ClassRecord:
+def draw_record(problem: WorthClassProblem, rngs: Sequence[np.random.Generator]) -> ClassRecord:
     """Draw memberships and the worths of all classes from the prior, once with each generator."""
     n_classes, n, rows = problem.n_classes, problem.data.n_options, []
     for rng in rngs:
@@ -56,7 +56,7 @@ class ClassesEngine(IndividualsEngine):
     read_respondents = staticmethod(read_respondent_draws)
     draw_record = staticmethod(draw_record)
 
-    def classes_of(self, model: Any) -> ClassDraws:
+    def classes_of(self, model: Any) -> WorthClassDraws:
         """Return the draws of classes."""
         return model._once("classes", lambda: read_class_draws(model._view))
 

@@ -12,7 +12,7 @@ from thali._posterior.view import MEMBERS, POPULATION, flat
 from ..people.answers import tabulate_answers
 from ..people.problem import refuse_data
 from ..posterior import WorthProblem
-from .chain import ClassChain, with_options
+from .chain import WorthClassChain, with_options
 from .sweep import ClassRecord
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _DESCRIPTIONS = {
 }
 
 
-class ClassProblem(WorthProblem):
+class WorthClassProblem(WorthProblem):
     """Data of respondents in latent classes, and the settings of a model."""
 
     descriptions = _DESCRIPTIONS
@@ -54,10 +54,10 @@ class ClassProblem(WorthProblem):
         self.n_classes, self.is_similar = people.classes, people.weights == SIMILAR
         self.table = with_options(tabulate_answers(self.in_form, rule, lapse, has_ties))
 
-    def chain(self, draws: int, tune: int, thin: int, rng: np.random.Generator) -> ClassChain:
+    def chain(self, draws: int, tune: int, thin: int, rng: np.random.Generator) -> WorthClassChain:
         """Return a chain at its start."""
         settings = self.table, self.n_classes, self.is_similar, self.spread
-        return ClassChain(*settings, draws, tune, thin, rng)
+        return WorthClassChain(*settings, draws, tune, thin, rng)
 
     def tree_of_records(
         self, records: list[ClassRecord], attributes: dict[str, Any]

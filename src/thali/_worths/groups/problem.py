@@ -13,7 +13,7 @@ from thali._data.kinds import GROUPS
 from thali._people.populations import COMMON, SIMILAR, Groups
 from thali._posterior.view import POPULATION
 
-from ..classes.chain import ClassChain, with_options
+from ..classes.chain import WorthClassChain, with_options
 from ..classes.sweep import ClassRecord
 from ..of_data import as_likelihood, single_choices
 from ..people.answers import tabulate_groups
@@ -64,7 +64,7 @@ class GroupProblem(WorthProblem):
         if self.is_similar:
             return PeopleChain(self.table, self.spread, 0, *run)
         people = with_options(self.table)
-        return ClassChain(people, len(self.names), False, self.spread, *run, are_known=True)
+        return WorthClassChain(people, len(self.names), False, self.spread, *run, are_known=True)
 
     def tree_of_records(self, records: list[Any], attributes: dict[str, Any]) -> "xarray.DataTree":
         """Return the draws of several chains as a tree."""
