@@ -99,7 +99,7 @@ def write_data() -> None:
         info = {
             "name": name,
             "keywords": ["simulated"] if "imulated" in title else [],
-            "title": title,
+            "title": _one_line(title),
         }
         info |= {
             "description": _one_line(text),
@@ -119,7 +119,7 @@ def write_models() -> None:
         info = {
             "name": path.stem,
             "keywords": [],
-            "title": title,
+            "title": _one_line(title),
             "description": _one_line(text),
             "urls": [],
         }

@@ -1,10 +1,14 @@
 """Additive clustering with an unknown number of features and unknown precision.
 
 similarity[i, j] ~ Normal(c + sum_k w[k] f[i, k] f[j, k], sigma^2), each unordered pair once,
-without the diagonal. c ~ Gamma(1, 10) and w[k] ~ Gamma(1, 10) by shape and rate; sigma^2 ~ inverse
-Gamma(2, 0.02 times the variance of the similarities (divided by their number)). f ~ Indian buffet
-process of concentration alpha over the options: a column with the owners h, m of N options, is one
-of Poisson(alpha (m - 1)! (N - m)! / N!) of its kind; alpha ~ Gamma(1, 1).
+without the diagonal.
+c ~ Gamma(1, 10) and w[k] ~ Gamma(1, 10) by shape and rate; sigma^2 ~ inverse Gamma(2, 0.02 times
+the variance
+of the similarities (divided by their number)).
+f ~ Indian buffet process of concentration alpha over the options: a column with the owners h, m of
+N options,
+is one of Poisson(alpha (m - 1)! (N - m)! / N!) of its kind;
+alpha ~ Gamma(1, 1).
 """
 
 import numpy as np

@@ -1,7 +1,8 @@
 """Additive clustering with six features.
 
 similarity[i, j] ~ Normal(c + sum_k w[k] f[i, k] f[j, k], sigma^2), each unordered pair once,
-without the diagonal. c ~ Gamma(1, 10) and w[k] ~ Gamma(1, 10) by shape and rate; sigma is known.
+without the diagonal.
+c ~ Gamma(1, 10) and w[k] ~ Gamma(1, 10) by shape and rate; sigma is known.
 f[i, k] ~ Bernoulli(pi[k]), pi[k] ~ Beta(alpha / K, 1), K = 6; alpha ~ Gamma(1, 1).
 """
 

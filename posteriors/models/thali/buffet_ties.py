@@ -1,11 +1,14 @@
 """Elimination by an unknown number of unknown aspects, with Davidson's ties.
 
 The first, the second or neither of i and j is chosen with probabilities p / (1 + r), (1 - p) / (1 +
-r) and r / (1 + r), r = nu sqrt(p (1 - p)), nu ~ Gamma(1, 1), where p = (1 - e) A[i, j] / (A[i, j] +
-A[j, i]) + e / 2 with the lapse e = 0.01, A[i, j] = u[i] + sum_k w[k] f[i, k] (1 - f[j, k]).
-counts[i, j] (i chosen over j), counts[j, i] and ties[i, j] (neither) are multinomial, each
-unordered pair once. u[i] ~ Gamma(1, 1), w[k] ~ Gamma(1, 1); f ~ Indian buffet process of
-concentration alpha over the options: a column with the owners h, m of N options, is one of
+r) and r / (1 + r),
+r = nu sqrt(p (1 - p)), nu ~ Gamma(1, 1), where p = (1 - e) A[i, j] / (A[i, j] + A[j, i]) + e / 2
+with the lapse e =
+0.01, A[i, j] = u[i] + sum_k w[k] f[i, k] (1 - f[j, k]). counts[i, j] (i chosen over j), counts[j,
+i] and ties[i, j]
+(neither) are multinomial, each unordered pair once. u[i] ~ Gamma(1, 1), w[k] ~ Gamma(1, 1); f ~
+Indian buffet process
+of concentration alpha over the options: a column with the owners h, m of N options, is one of
 Poisson(alpha (m - 1)! (N
 - m)! / N!) of its kind; alpha ~ Gamma(1, 1).
 """

@@ -2,9 +2,10 @@
 worths change.
 
 In season t i is chosen over j with the probability (1 - e) u[t, i] / (u[t, i] + u[t, j]) + e / 2
-with the lapse e = 0.01. log u[1, i] ~ Normal(0, v^2), log v ~ Normal(log 1.3, 1); log u[t, i] ~
-Normal(log u[t - 1, i], s^2), s ~ HalfNormal(0.5), all independent. Every option takes part from the
-first season on.
+with the lapse e =
+0.01. log u[1, i] ~ Normal(0, v^2), log v ~ Normal(log 1.3, 1); log u[t, i] ~ Normal(log u[t - 1,
+i], s^2), s ~
+HalfNormal(0.5), all independent. Every option takes part from the first season on.
 """
 
 import pandas as pd

@@ -2,10 +2,12 @@
 user's own.
 
 Of `asked` people yes[i, j] say that the words i and j go together: yes[i, j] ~ Binomial(asked, 1 -
-q[i, j]) without the binomial coefficient, q[i, j] = (1 - leak) exp(-sum_k w[k] f[i, k] f[j, k]),
-each unordered pair once. w[k] ~ Gamma(1, 1); f ~ Indian buffet process of concentration alpha over
-the words: a column with the owners h, m of N words, is one of Poisson(alpha (m - 1)! (N - m)! / N!)
-of its kind; alpha ~ Gamma(1, 1).
+q[i, j]) without the
+binomial coefficient, q[i, j] = (1 - leak) exp(-sum_k w[k] f[i, k] f[j, k]), each unordered pair
+once. w[k] ~ Gamma(1,
+1); f ~ Indian buffet process of concentration alpha over the words: a column with the owners h, m
+of N words, is one of
+Poisson(alpha (m - 1)! (N - m)! / N!) of its kind; alpha ~ Gamma(1, 1).
 """
 
 import math

@@ -1,9 +1,10 @@
 """Plackett-Luce regression, its shape unknown.
 
 With the covariates x standardised (mean 0, standard deviation 1, that of all rows), W[i] holds
-exp(x[i, j]) and exp(-x[i, j]) of every covariate and a 1. P(y[i] = k) = sum_j W[i, j] l[k, j] / sum
-over all classes of the same; l[k, j] ~ Gamma(a, 1), p(a) proportional to 1 / a for a from 0.1 to
-10.
+exp(x[i, j]) and
+exp(-x[i, j]) of every covariate and a 1. P(y[i] = k) = sum_j W[i, j] l[k, j] / sum over all classes
+of the same;
+l[k, j] ~ Gamma(a, 1), p(a) proportional to 1 / a for a from 0.1 to 10.
 """
 
 import numpy as np

@@ -1,8 +1,10 @@
 """Plackett-Luce regression of shape 1.
 
 With the covariates x standardised (mean 0, standard deviation 1, that of all rows), W[i] holds
-exp(x[i, j]) and exp(-x[i, j]) of every covariate and a 1. P(y[i] = k) = sum_j W[i, j] l[k, j] / sum
-over all classes of the same; l[k, j] ~ Gamma(1, 1).
+exp(x[i, j]) and
+exp(-x[i, j]) of every covariate and a 1. P(y[i] = k) = sum_j W[i, j] l[k, j] / sum over all classes
+of the same;
+l[k, j] ~ Gamma(1, 1).
 """
 
 import numpy as np

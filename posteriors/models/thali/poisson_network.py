@@ -2,9 +2,10 @@
 user's own.
 
 messages[i, j] ~ Poisson(days (rate + sum_k w[k] f[i, k] f[j, k])), each unordered pair once,
-without the factorials. w[k] ~ Gamma(1, 1); f ~ Indian buffet process of concentration alpha over
-the people: a column with the owners h, m of N people, is one of Poisson(alpha (m - 1)! (N - m)! /
-N!) of its kind; alpha ~ Gamma(1, 1).
+without the factorials.
+w[k] ~ Gamma(1, 1); f ~ Indian buffet process of concentration alpha over the people: a column with
+the owners h, m of N
+people, is one of Poisson(alpha (m - 1)! (N - m)! / N!) of its kind; alpha ~ Gamma(1, 1).
 """
 
 import math

@@ -1,10 +1,14 @@
 """Additive clustering of triplets by ratios of similarities, with an unknown number of features.
 
 Of the three pairs of a triplet, those with i and j of s[i, j] = c + sum_k w[k] f[i, k] f[j, k], one
-is called the most similar, with the probability .99 s[i, j] / (sum of s over the three) + .01 / 3;
-the third object is the odd one out. c ~ Gamma(1, 1) and w[k] ~ Gamma(1, 1). f ~ Indian buffet
-process of concentration alpha over the objects: a column with the owners h, m of N objects, is one
-of Poisson(alpha (m - 1)! (N - m)! / N!) of its kind; alpha ~ Gamma(1, 1).
+is called the most
+similar, with the probability .99 s[i, j] / (sum of s over the three) + .01 / 3; the third object is
+the odd one out.
+c ~ Gamma(1, 1) and w[k] ~ Gamma(1, 1).
+f ~ Indian buffet process of concentration alpha over the objects: a column with the owners h, m of
+N objects,
+is one of Poisson(alpha (m - 1)! (N - m)! / N!) of its kind;
+alpha ~ Gamma(1, 1).
 """
 
 import thali as th
