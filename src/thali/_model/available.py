@@ -1,4 +1,4 @@
-"""What a result requires of a fit: declared next to the result, raised when it is asked for."""
+"""Requirements of results, declared next to each result and raised when it is asked for."""
 
 import functools
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def requires(requirement: Callable[[Any, str], object]) -> Callable[[Result], Re
 
 
 def configures(method: Result) -> Result:
-    """Declare that a method reads or changes arguments; `dir` of a fit does not show it."""
+    """Declare that a method is no result; `dir` of a fit does not show it."""
     vars(method)["requirement"] = refuse_every_fit
     return method
 
@@ -39,14 +39,11 @@ def can_answer(model: Any, name: str) -> bool:
         for cls in type(model).__mro__:
             result = vars(cls).get(name)
             function = getattr(result, "fget", result)  # of a property
-            getattr(function, "requirement", accept_every_fit)(model, name)
+            if requirement := getattr(function, "requirement", None):
+                requirement(model, name)
     except ThaliError:
         return False
     return True
-
-
-def accept_every_fit(model: Any, name: str) -> None:
-    """Require nothing."""
 
 
 def refuse_every_fit(model: Any, name: str) -> None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._digits import number, probability
 from thali._labels import listed
+from thali._people.latent_classes import memberships
 from thali._posterior.interval import interval_name
 
 from .choice_findings import MAX_GROUPS, ranks_in_line, row_in_words
@@ -75,12 +76,13 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
 
 def likely_classes(model: Any) -> dict[int, Any]:
     """Return the models of the classes that some respondent is most probably in."""
-    members = model.respondents.classes()["respondents"]
-    return {kind: model.respondents.of_class(kind) for kind, who in members.items() if who}
+    likely = memberships(model._view).argmax(axis=1)
+    numbers = sorted(set(likely.tolist()))
+    return {number + 1: model.respondents.of_class(number + 1) for number in numbers}
 
 
 def _preferred(model: Any) -> Text:
-    """The options of the best mean ranks."""
+    """Name the options with the best mean ranks."""
     liked = listed([str(option) for option in model.ranks().index[:_LIKED]])
     return phrase(SENTENCES, "liked", liked=liked)
 
@@ -127,7 +129,7 @@ def ranks_finding(
     title: str,
     leads: bool | None = None,
 ) -> Finding:
-    """The tables of ranks of groups or kinds of people, joined."""
+    """Join the tables of ranks of several groups or classes."""
     import pandas as pd
 
     each = [table.reset_index().assign(**{column: name}) for name, table in found.items()]

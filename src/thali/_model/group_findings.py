@@ -18,7 +18,7 @@ from .wording import phrase
 SENTENCES = {
     "first": "{option} by {name} (probability {probability})",
     "ranks": "Most preferred: {first}.",
-    "ranks.title": "Rank of each option by the total weight of its aspects, by group",
+    "ranks.title": "Rank of each option, by group",
     "alike": "No option clearly ranks higher in one group than in another; the most probable"
     " difference: {option} ranks higher for {more} than for {less} (probability"
     " {probability}).",

@@ -31,13 +31,12 @@ class HasGroups:
 
     @property
     def _groups(self) -> tuple[str, ...]:
-        """The names of the groups of the fit; () if it was to one."""
+        """The names of the groups of the fit, () after a fit to one group."""
         return self._view.groups
 
     @requires(groups)
     def of_group(self, name: Any) -> Self:
-        """Return the fitted model of one group, which has all results of one group: check,
-        ranks, pictures.
+        """Return the fitted model of one group.
 
         Parameters
         ----------
@@ -61,8 +60,8 @@ class HasGroups:
         name = str(name)
         known_groups = self._groups
         if known_groups and name not in known_groups:
-            known = shorten(known_groups, 10)
             raise ArgumentError(
-                f"There is no group {name!r}; the groups are {known}.{suggest(name, known_groups)}"
+                f"There is no group {name!r}; the groups are {shorten(known_groups, 10)}."
+                f"{suggest(name, known_groups)}"
             )
         return self._part_of_group(name)

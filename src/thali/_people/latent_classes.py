@@ -48,7 +48,17 @@ class HasLatentClasses:
         ArgumentError
             If the model has no `LatentClasses`.
         """
-        return same_class_table(self._posterior_of_classes("same_class"))
+        import pandas as pd
+
+        from thali._tables import Table
+
+        posterior = self._posterior_of_classes("same_class")
+        people = pd.Index(posterior.respondents, name="respondent")
+        return Table(
+            together(posterior.members, posterior.most_classes),
+            index=people,
+            columns=people.rename("other"),
+        )
 
     def classes(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Return the size of each class, in the sample and in the population.
@@ -84,7 +94,38 @@ class HasLatentClasses:
         ----------
         Stephens (2000), Dealing with label switching in mixture models.
         """
-        return sizes_table(self._posterior_of_classes("classes"), ci)
+        import pandas as pd
+
+        from thali._tables import Table
+
+        posterior = self._posterior_of_classes("classes")
+        of, number, people = (
+            aligned_members(posterior),
+            posterior.most_classes,
+            np.array(posterior.respondents),
+        )
+        likely = memberships(posterior).argmax(axis=1)
+        rows = []
+        for g in range(number):
+            count = (of == g).sum(axis=1)
+            share = count / len(people)
+            sample = share.mean(), *np.quantile(share, tails_of(ci))
+            population = _population_share(count, len(people), number, ci)
+            respondents = tuple(people[likely == g].tolist())
+            rows.append((*sample, *population, np.mean(count > 0), respondents))
+        ends = "share", "share_low", "share_high"
+        columns = [f"{whose}_{name}" for whose in ("sample", "population") for name in ends]
+        table = Table(
+            rows,
+            pd.RangeIndex(1, number + 1, name="latent_class"),
+            [*columns, "occupied", "respondents"],
+        )
+        occupied = posterior.n_classes.ravel()
+        table.attrs["interval"] = ci
+        table.attrs["n_classes"] = {
+            count: float(np.mean(occupied == count)) for count in range(1, number + 1)
+        }
+        return table
 
     def membership(self) -> "pandas.DataFrame":
         """Return the most probable class of each respondent.
@@ -100,11 +141,19 @@ class HasLatentClasses:
         ArgumentError
             If the model has no `LatentClasses`.
         """
-        return assignment_table(self._posterior_of_classes("membership"))
+        import pandas as pd
+
+        from thali._tables import Table
+
+        posterior = self._posterior_of_classes("membership")
+        p = memberships(posterior)
+        likely = p.argmax(axis=1)
+        columns = {"latent_class": likely + 1, "probability": p.max(axis=1)}
+        columns |= {f"P({g + 1})": p[:, g] for g in range(p.shape[1])}
+        return Table(columns, index=pd.Index(posterior.respondents, name="respondent"))
 
     def of_class(self, number: int) -> Any:
-        """Return the fitted model of one class, which answers whatever a model of one group of
-        people does.
+        """Return the fitted model of one class, with the results of a model of one population.
 
         Parameters
         ----------
@@ -147,95 +196,26 @@ def memberships(posterior: Posterior) -> np.ndarray:
     return np.stack([(of == g).mean(axis=0) for g in range(posterior.most_classes)], axis=1)
 
 
-def same_class_table(posterior: Posterior) -> "pandas.DataFrame":
-    """Return the probability that two respondents are in the same class, people by people."""
-    import pandas as pd
-
-    from thali._tables import Table
-
-    people = pd.Index(posterior.respondents, name="respondent")
-    return Table(
-        together(posterior.members, posterior.most_classes),
-        index=people,
-        columns=people.rename("other"),
-    )
-
-
-def sizes_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
-    """Return the classes, the largest first, and the share of respondents in each."""
-    import pandas as pd
-
-    from thali._tables import Table
-
-    of, number, people = (
-        aligned_members(posterior),
-        posterior.most_classes,
-        np.array(posterior.respondents),
-    )
-    likely = memberships(posterior).argmax(axis=1)
-    rows = []
-    for g in range(number):
-        count = (of == g).sum(axis=1)
-        sample = _sample_share(count, len(people), ci)
-        population = _population_share(count, len(people), number, ci)
-        respondents = tuple(people[likely == g].tolist())
-        rows.append((*sample, *population, np.mean(count > 0), respondents))
-    ends = "share", "share_low", "share_high"
-    columns = [f"{whose}_{name}" for whose in ("sample", "population") for name in ends]
-    table = Table(
-        rows,
-        pd.RangeIndex(1, number + 1, name="latent_class"),
-        [*columns, "occupied", "respondents"],
-    )
-    occupied = posterior.n_classes.ravel()
-    table.attrs["interval"] = ci
-    table.attrs["n_classes"] = {
-        count: float(np.mean(occupied == count)) for count in range(1, number + 1)
-    }
-    return table
-
-
-def _sample_share(count: np.ndarray, people: int, ci: float) -> tuple[float, float, float]:
-    """Return mean and interval of the share of those who answered, of whom so many are of a kind in
-    each draw."""
-    share = count / people
-    low, high = np.quantile(share, tails_of(ci))
-    return share.mean(), low, high
-
-
 def _population_share(
-    count: np.ndarray, people: int, kinds: int, ci: float
+    count: np.ndarray, n_people: int, n_classes: int, ci: float
 ) -> tuple[float, float, float]:
     """Return mean and interval of the share of the population: a mixture over draws of Beta(1 +
     n_g, G - 1 + N - n_g)."""
     from scipy.optimize import brentq
     from scipy.special import betainc, betaincinv
 
-    if kinds == 1:
+    if n_classes == 1:
         return 1.0, 1.0, 1.0
     n, times = np.unique(count, return_counts=True)
-    weight, a, b = times / times.sum(), 1.0 + n, kinds - 1.0 + people - n
-    found = []
+    weight, a, b = times / times.sum(), 1.0 + n, n_classes - 1.0 + n_people - n
+    ends_of_interval = []
     for p in tails_of(ci):
         ends = betaincinv(a, b, p)
         low, high = ends.min(), ends.max()
         if low < high:
             low = brentq(lambda x, p=p: weight @ betainc(a, b, x) - p, low, high)
-        found.append(low)
-    return weight @ (a / (a + b)), found[0], found[1]
-
-
-def assignment_table(posterior: Posterior) -> "pandas.DataFrame":
-    """Return the most probable class of each respondent."""
-    import pandas as pd
-
-    from thali._tables import Table
-
-    p = memberships(posterior)
-    likely = p.argmax(axis=1)
-    columns = {"latent_class": likely + 1, "probability": p.max(axis=1)}
-    columns |= {f"P({g + 1})": p[:, g] for g in range(p.shape[1])}
-    return Table(columns, index=pd.Index(posterior.respondents, name="respondent"))
+        ends_of_interval.append(low)
+    return weight @ (a / (a + b)), ends_of_interval[0], ends_of_interval[1]
 
 
 def label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:

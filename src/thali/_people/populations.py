@@ -288,6 +288,18 @@ def individuals_required(argument: str) -> ArgumentError:
     return ArgumentError(Argument(argument), " requires ", Setting("people", Individuals()), ".")
 
 
+def respondents_required(argument: str, individual: str) -> ArgumentError:
+    """Return the error for a result of respondents whom the fit does not distinguish."""
+    return ArgumentError(
+        Argument(argument),
+        f" requires individual {individual} or latent classes; refit with ",
+        Setting("people", Individuals()),
+        " or ",
+        Setting("people", LatentClasses(2)),
+        ".",
+    )
+
+
 def refuse_few_respondents(people: LatentClasses, respondents: Sized) -> None:
     """Raise for more classes than respondents."""
     if people.classes > len(respondents):

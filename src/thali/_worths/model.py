@@ -32,6 +32,7 @@ from thali._people.populations import (
     chains_required,
     check_people,
     refuse_one_group,
+    respondents_required,
     unasked_groups,
 )
 from thali._people.segments import numbers_of_segments
@@ -61,20 +62,15 @@ def distinguished_respondents(model: Any, name: str) -> None:
     """Require worths of each respondent, or latent classes."""
     model._require_fitted()
     if not isinstance(model.people, Individuals | LatentClasses):
-        raise ArgumentError(
-            f"`{name}` requires individual worths or latent classes; refit with ",
-            Setting("people", Individuals()),
-            " or ",
-            Setting("people", LatentClasses(2)),
-            ".",
-        )
+        raise respondents_required(name, "worths")
 
 
 def several_groups(model: Any, name: str) -> None:
     """Require groups with separate worths."""
     if len(model._groups) < 2:
-        groups = Setting("people", Groups())
-        raise ArgumentError(f"{name} requires two groups; refit with ", groups, ".")
+        raise ArgumentError(
+            f"{name} requires two groups; refit with ", Setting("people", Groups()), "."
+        )
 
 
 class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):

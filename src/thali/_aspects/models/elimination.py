@@ -17,12 +17,13 @@ from thali._people.populations import (
     Individuals,
     LatentClasses,
     check_people,
+    respondents_required,
 )
 from thali._people.segments import numbers_of_segments
 from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL
 from thali._trees.tree import Tree
-from thali.errors import Argument, ArgumentError, InPython, Setting
+from thali.errors import ArgumentError, InPython, Setting
 
 from ..choice_dependence import dependence_of_choices
 from ..likelihoods.elimination import Elimination, refuse_sets
@@ -47,14 +48,7 @@ if TYPE_CHECKING:
 def distinguished_respondents(model: Any, name: str) -> None:
     """Require individual weights or latent classes."""
     if model._view.population not in (PEOPLE, KINDS):
-        raise ArgumentError(
-            Argument(name),
-            " requires individual weights or latent classes; refit with ",
-            Setting("people", Individuals()),
-            " or ",
-            Setting("people", LatentClasses(2)),
-            ".",
-        )
+        raise respondents_required(name, "weights")
 
 
 class EliminationByAspects(FixedMethod, ChoiceAnswers):

@@ -1,4 +1,4 @@
-"""What worths of latent classes find out."""
+"""Findings about worths of latent classes."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -40,13 +40,13 @@ ENGLISH = {
 
 
 def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of the findings."""
+    """Return the makers of the findings."""
     return MAKERS
 
 
 @finding("worths", "Worths by class", ON_SCREEN)
 def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """The log worth of each option in each class."""
+    """Return the log worth of each option in each class."""
     return worths_by("latent_class", likely_classes(model), ENGLISH["worths"], settings)
 
 
@@ -63,7 +63,7 @@ def worths_by(
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """The parameters that are not of single options or classes."""
+    """Return the parameters that belong to no single option or class."""
     rows = model.summary(settings.ci)
     value = row_in_words(rows, "spread_of_respondents")
     found = of_one.parameters(model, settings)
@@ -73,7 +73,7 @@ def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 
 
 def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
-    """How the choices and the classes were modelled."""
+    """Describe how the choices and the classes were modelled."""
     people = model.people
     how = ENGLISH["methods.similar" if people.weights == SIMILAR else "methods.free"]
     sentence = phrase(ENGLISH, "methods", number=people.classes, how=how)

@@ -1,4 +1,4 @@
-"""What worths of groups find out."""
+"""Findings about worths of groups."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -34,20 +34,20 @@ ENGLISH = {
 
 
 def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of the findings."""
+    """Return the makers of the findings."""
     return MAKERS
 
 
 @finding("worths", "Worths by group", ON_SCREEN)
 def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """The log worth of each option in each group."""
+    """Return the log worth of each option in each group."""
     each = {name: model.of_group(name) for name in model._groups}
     return worths_by("group", each, ENGLISH["worths"], settings)
 
 
 @finding("group_differences", "Differences between groups")
 def differences(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
-    """The differences of log worths between groups."""
+    """Return the differences of log worths between groups."""
     if not 1 < len(model._groups) <= MAX_GROUPS:
         return None
     table = model.group_differences(settings.ci)
@@ -56,7 +56,7 @@ def differences(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """The parameters that are not of single options or groups."""
+    """Return the parameters that belong to no single option or group."""
     rows, notes = model.summary(settings.ci), []
     if "spread_of_groups" in rows.index:
         value = row_in_words(rows, "spread_of_groups")
@@ -67,7 +67,7 @@ def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 
 
 def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
-    """How the choices and the groups were modelled."""
+    """Describe how the choices and the groups were modelled."""
     how = ENGLISH["methods.similar" if model.people.weights == SIMILAR else "methods.free"]
     part = model.of_group(model._groups[0])
     return (*of_one.rules_of(part), phrase(ENGLISH, "methods", number=len(model._groups), how=how))
