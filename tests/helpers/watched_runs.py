@@ -5,6 +5,7 @@ comparisons, clocks.
 """
 
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -92,6 +93,27 @@ def show_times(patch, times):
     """The clock shows these seconds, one a look."""
     times = iter(times)
     replace(patch, "the clock", lambda: next(times))
+
+
+def count_slices_as_time(patch, module, sweeps, seconds):
+    """Each slice has so many sweeps and takes so many seconds on the clock of `module`, which is
+    read between any two slices: the same run on any machine."""
+    clock = SimpleNamespace(seconds=0.0, was_read=True)
+
+    def read_clock():
+        clock.was_read = True
+        return clock.seconds
+
+    def run_slice(chain):
+        if not clock.was_read:
+            time.sleep(0.001)
+            return
+        chain.run_until(min(chain.total, chain.sweeps + sweeps))
+        clock.seconds += seconds
+        clock.was_read = False
+
+    run_slices_by(patch, run_slice)
+    patch.setattr(module, "time", SimpleNamespace(monotonic=read_clock))
 
 
 class Caught(Exception):

@@ -2,13 +2,11 @@
 chains agree."""
 
 import hashlib
-import itertools
 import json
 import os
 import subprocess
 import sys
 from contextlib import suppress
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -470,11 +468,7 @@ def test_time_is_up(tmp_path):
 
 
 def test_tuning_that_takes_too_long_is_shortened(tmp_path, monkeypatch):
-    """Each look at the clock takes a tenth of a second, however busy the machine is."""
-    monkeypatch.setattr(
-        chains, "time", SimpleNamespace(monotonic=itertools.count(0.0, 0.1).__next__)
-    )
-    watched_runs.cut_slices(monkeypatch, 0.01)
+    watched_runs.count_slices_as_time(monkeypatch, chains, sweeps=1000, seconds=0.1)
     data, job = random_comparisons(5, 5), tmp_path / "job"
     # of several, one may be kept alone
     long = {"draws": 10**6, "job": job, **QUICK, "tune": 3 * 10**7, "chains": 1}
