@@ -126,7 +126,7 @@ def test_of_many_objects_the_beginning_of_chains_counts(n, columns):
     begun.whole[COLUMNS] = 7
     task = replace(
         th.AdditiveClustering().prepare(th.Triplets(rows), 1, 0, None).task,
-        begins=lambda rng, task: begun,
+        sample_start=lambda rng, task: begun,
     )
     assert task.add_work_counts(False).work_counts == (columns and (1.0, columns))
 
