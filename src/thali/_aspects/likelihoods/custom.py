@@ -43,6 +43,8 @@ MIN_ARGUMENTS = {"of_pair": 4}  # also accepted: own_i and own_j may be left out
 class Custom:
     r"""A likelihood of your own, for data that are a NamedTuple of yours.
 
+    Experimental: its arguments may change in a later version.
+
     Write plain Python functions of numbers and arrays; thali compiles them (numba). One function is
     enough: `log_likelihood`, which every move of the sampler then evaluates. Where the likelihood
     is a sum of terms that see the features through sums of weights,
