@@ -20,7 +20,7 @@ HEADINGS = "headings"  # in attrs: headings of the columns of this table
 class ColumnDescription(NamedTuple):
     """Heading, unit and error of a column."""
 
-    format_heading: str = ""  # "": its name
+    heading: str = ""  # "": its name
     unit: str = ""
     error: str = ""  # the column of its standard or Monte Carlo error
     decimals: int | None = None  # in a terminal; None: as usual

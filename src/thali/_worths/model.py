@@ -485,7 +485,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
 
     @property
     @requires(require_maximum_likelihood)
-    def require_maximum_likelihood(self) -> MaximumLikelihoodResults:
+    def maximum_likelihood(self) -> MaximumLikelihoodResults:
         """The results that only ``method="maximum-likelihood"`` has: `log_likelihood()`, `aic()`,
         `bic()` (with the number of answers for n) and `standard_errors()`.
 

@@ -307,7 +307,7 @@ class Estimates:
 
         return 2.0 * stdtr(self.error_df if df is None else df, -np.abs(z))
 
-    def compute_design_effect(self, larger: "Estimates | None" = None) -> DesignEffect:
+    def design_effect(self, larger: "Estimates | None" = None) -> DesignEffect:
         """How G² against a larger model is distributed over people."""
         assert self.clusters is not None
         best = self if larger is None else larger

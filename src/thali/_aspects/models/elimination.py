@@ -264,7 +264,7 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
 
     @property
     @requires(require_maximum_likelihood)
-    def require_maximum_likelihood(self) -> AspectEstimates:
+    def maximum_likelihood(self) -> AspectEstimates:
         """The results that only ``method="maximum-likelihood"`` has; it leaves no draws.
 
         `weights()` (they sum to 1; unique aspects first), `standard_errors()`; `utility_scale()`
