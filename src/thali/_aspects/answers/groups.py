@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS
-from thali._model.choice_groups import MAX_PAIRS
+from thali._model.stored_choices import MAX_PAIRS
 from thali._posterior.densities import is_pointwise
 from thali._posterior.interval import tails_of
 from thali._posterior.store import origin

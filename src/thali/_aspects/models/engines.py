@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from thali._inference.chains import FIRST_DRAWS, Run, build_run, choose_recorded_chains
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
-from thali._model.bound import bounded, share_left
 from thali._model.engine import ChainsOfRespondents, Prepared
+from thali._model.run_budget import limit_run, remaining_budget
 from thali._model.sampling import Sampling
 from thali._posterior.dependence import Dependence
 from thali.errors import ConvergenceWarning, DataWarning, ThaliWarning
@@ -129,7 +129,7 @@ def sampling_of_parts(
     # there is something that the budget may shorten
     if run.max_time is None and (run.draws is None or is_free):
         task = task.add_work_counts(run.progressbar)
-    bound = bounded(
+    bound = limit_run(
         run, thin, task.forecast_sweep_seconds(), first, share=1.0 if share is None else share
     )
     run = bound.run
@@ -148,7 +148,7 @@ def sampling_of_parts(
         return population.tree(draws, source, parts, task, attrs)
 
     def tempered(sweeps: int) -> Sampling[Any] | None:
-        left = share_left(sweeps, bound.sweep)
+        left = remaining_budget(sweeps, bound.sweep)
         if not task.may_temper or left < MIN_SHARE:
             return None
         return sampling_of_parts(
@@ -165,9 +165,9 @@ def sampling_of_parts(
         end_pilot=end_pilot,
         is_compiled=task.kernel.is_compiled(task.model),
         tempered=tempered,
-        settings=bound.asked | {"tune": asked.tune},
+        settings=bound.settings | {"tune": asked.tune},
         first_draws=bound.first_draws,
-        bound=bound.most,
+        bound=bound.max_draws,
         forecast=bound.forecast,
         shortened=lambda chains: bound.thin / chains[0].thin / task.compute_cost_ratio(chains),
     )

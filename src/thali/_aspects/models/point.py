@@ -10,7 +10,7 @@ from thali._data.groups import GroupedData
 from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run
 from thali._inference.seeds import spawn_generators
-from thali._model.clusters import Clusters
+from thali._model.clusters import AnswersByRespondent
 from thali._model.engine import refuse_of_chains
 from thali._model.respondent_scores import ScoreVariance, scores_at
 from thali._model.sampling import Sampling
@@ -404,18 +404,20 @@ def probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
 
 
 def feature_scores(
-    data: Any, parts: dict[str, Any], known: list[tuple[Any, Clusters]]
+    data: Any, parts: dict[str, Any], known: list[tuple[Any, AnswersByRespondent]]
 ) -> list[ScoreVariance]:
     """Variances of respondents' scores for the data of each group; none where nobody answered
     twice."""
-    if max(clusters.answers.max() for _, clusters in known) < 2.0:  # features take a while to find
+    if (
+        max(clusters.n_answers.max() for _, clusters in known) < 2.0
+    ):  # features take a while to find
         return []
     owners = probable_features(data, parts)
     return [scores_of_features(part, clusters, parts, owners) for part, clusters in known]
 
 
 def scores_of_features(
-    data: Any, clusters: Clusters, parts: dict[str, Any], owners: np.ndarray
+    data: Any, clusters: AnswersByRespondent, parts: dict[str, Any], owners: np.ndarray
 ) -> ScoreVariance:
     """Return the variance of respondents' scores at the mode of the weights of features."""
     likelihood = parts["likelihood"]

@@ -14,13 +14,13 @@ from thali._inference.chains import Run, build_run
 from thali._inference.progress import format_duration
 from thali._inference.warn import is_quiet
 from thali._labels import plural
-from thali._model.available import configures, requires
 from thali._model.base import Job
-from thali._model.bound import BUDGET, bounded
+from thali._model.chain_model import RunByChains
 from thali._model.engine import Chains, Engine, Forecast, Prepared, refuse_other_methods
 from thali._model.evidence import EvidenceRun, refuse_unfinished
 from thali._model.prior_sample import PriorSample
-from thali._model.run_by_chains import RunByChains
+from thali._model.requirements import mark_as_setup, requires
+from thali._model.run_budget import BUDGET, limit_run
 from thali._model.sampling import Sampling, opened_job
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.evidence import LogEvidence
@@ -377,7 +377,7 @@ class ProductClasses(ProductClassReports, RunByChains):
             engine.job(self, data, run, sweeps_per_step, self._remarks(data, monotone))
         )
 
-    @configures
+    @mark_as_setup
     def prepare(self, data: Any, draws: Any = None, chains: Any = None, **others: Any) -> Prepared:
         """A fit to these data, after every check that it makes; nothing is drawn."""
         self._checked(data)
@@ -403,7 +403,7 @@ class ProductClasses(ProductClassReports, RunByChains):
 
         looks = LOOKS * run.chains * seconds_of_draw(source) / BUDGET  # their share of the budget
         thin, sweep = THIN if run.thin is None else run.thin, seconds_of_sweep(source)
-        bound = bounded(run, thin, sweep, FIRST_DRAWS, LONGEST, max(1.0 - looks, 0.5))
+        bound = limit_run(run, thin, sweep, FIRST_DRAWS, LONGEST, max(1.0 - looks, 0.5))
         run = bound.run._replace(thin=bound.thin)
         problem, design = (
             problem_of(source, self._checked(source), self.alpha),
@@ -427,13 +427,13 @@ class ProductClasses(ProductClassReports, RunByChains):
             lambda draws, seed: chains_of(problem, self.lapse, run, draws, seed),
             tree,
             lambda tree, chains, seed: {**_attributes(tree), "_people_": source.people},
-            settings=bound.asked,
+            settings=bound.settings,
             length=lambda tree: int(tree.attrs["draws"]),
             draws_in=draws_in,
             status=status_of,
             most=LONGEST,
             first_draws=bound.first_draws,
-            bound=bound.most if run.max_time is None else LONGEST,
+            bound=bound.max_draws if run.max_time is None else LONGEST,
             forecast=bound.forecast,
             shortened=lambda chains: min(1.0, sweep / seconds_of_sweep(source, classes_in(chains))),
             next_look=next_look,
