@@ -14,13 +14,13 @@ from thali._inference.chains import Run, build_run
 from thali._inference.progress import format_duration
 from thali._inference.warn import is_quiet
 from thali._labels import plural
-from thali._model.available import configures, requires
 from thali._model.base import Job
-from thali._model.bound import BUDGET, bounded
+from thali._model.chain_model import RunByChains
 from thali._model.engine import Chains, Engine, Forecast, Prepared, refuse_other_methods
 from thali._model.evidence import EvidenceRun, refuse_unfinished
 from thali._model.prior_sample import PriorSample
-from thali._model.run_by_chains import RunByChains
+from thali._model.requirements import mark_as_setup, requires
+from thali._model.run_budget import BUDGET, limit_run
 from thali._model.sampling import Sampling, opened_job
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.evidence import LogEvidence
@@ -377,7 +377,7 @@ class ProductClasses(ProductClassReports, RunByChains):
             engine.job(self, data, run, sweeps_per_step, self._remarks(data, monotone))
         )
 
-    @configures
+    @mark_as_setup
     def prepare(self, data: Any, draws: Any = None, chains: Any = None, **others: Any) -> Prepared:
         """A fit to these data, after every check that it makes; nothing is drawn."""
         self._checked(data)
@@ -407,17 +407,16 @@ class ProductClasses(ProductClassReports, RunByChains):
         from .posterior import build_classes_datatree
         from .state import build_class_problem
 
-        looks = (
-            LOOK_DRAWS * run.chains * estimate_draw_seconds(source) / BUDGET
-        )  # their share of the budget
+        # share of the budget that the looks take
+        looks = LOOK_DRAWS * run.chains * estimate_draw_seconds(source) / BUDGET
         thin, sweep = THIN if run.thin is None else run.thin, estimate_sweep_seconds(source)
-        bound = bounded(run, thin, sweep, FIRST_DRAWS, MAX_DRAWS, max(1.0 - looks, 0.5))
+        bound = limit_run(run, thin, sweep, FIRST_DRAWS, MAX_DRAWS, max(1.0 - looks, 0.5))
         run = bound.run._replace(thin=bound.thin)
         problem, design = (
             build_class_problem(source, self._checked(source), self.alpha),
             build_design(source),
         )
-        known: dict[bytes, Any] = {}  # what was found of the draws at earlier looks
+        known: dict[bytes, Any] = {}  # reports of draws at earlier looks
 
         def tree(chains: Any) -> "xarray.DataTree":
             found = build_engine_result(chains)
@@ -435,13 +434,13 @@ class ProductClasses(ProductClassReports, RunByChains):
             lambda draws, seed: build_chains(problem, self.lapse, run, draws, seed),
             tree,
             lambda tree, chains, seed: {**_attributes(tree), "_people_": source.people},
-            settings=bound.asked,
+            settings=bound.settings,
             length=lambda tree: int(tree.attrs["draws"]),
             draws_in=read_chain_draws,
             status=format_chain_status,
             most=MAX_DRAWS,
             first_draws=bound.first_draws,
-            bound=bound.most if run.max_time is None else MAX_DRAWS,
+            bound=bound.max_draws if run.max_time is None else MAX_DRAWS,
             forecast=bound.forecast,
             shortened=lambda chains: min(
                 1.0, sweep / estimate_sweep_seconds(source, compute_mean_classes(chains))
