@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from thali._data.groups import GroupedData
 
-    from ..samplers.record import ChainDraws
+    from ..samplers.draw_record import ChainDraws
 
 _OF_GROUPS = {
     "group_weights": "weight of a feature in each group; padded with 0",

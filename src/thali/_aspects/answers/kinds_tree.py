@@ -30,7 +30,7 @@ from .groups import (
 if TYPE_CHECKING:
     import xarray
 
-    from ..samplers.record import ChainDraws
+    from ..samplers.draw_record import ChainDraws
 
 LEAST = -1e4  # stands for the logarithm of a probability of 0
 _OF_KINDS = {

@@ -20,7 +20,7 @@ from .options import shares_of, utility_draws
 from .slopes import WeightSlopes, quantities_of_slopes, slopes_in
 
 if TYPE_CHECKING:
-    from ..samplers.record import ChainDraws
+    from ..samplers.draw_record import ChainDraws
 
 NEW_PEOPLE, LEAST, AT_ONCE = 64, 8, 2**17  # people of a draw; at least; probabilities at once
 MIN_PRESENT = 0.2  # probability of a feature whose weight is a row of the summary

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from thali._data.similarities import Similarities
 
     from ..samplers.chains import SamplingTask
-    from ..samplers.record import ChainDraws
+    from ..samplers.draw_record import ChainDraws
 
 
 _DESCRIPTIONS = {
