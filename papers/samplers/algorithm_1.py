@@ -32,7 +32,12 @@ from thali._aspects.operations import (
     log_rate_flipped,
     rate_single,
 )
-from thali._aspects.samplers.loop import GO_ON, after_sweep, before_round, on_level
+from thali._aspects.samplers.sweep_rounds import (
+    CONTINUE,
+    begin_round,
+    end_sweep,
+    select_level_state,
+)
 from thali._aspects.state import (
     ALPHA,
     COLUMNS,
@@ -101,17 +106,17 @@ def run(
     tuning = tuning_at(tunings, 0)
     tuning.target[SHARED] = 0.5
     while True:
-        status = before_round(rng, model, caches, states, steps, out, until, tune, thin)
-        if status != GO_ON:
+        status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
+        if status != CONTINUE:
             return status
-        b, c = on_level(states, steps, 0), cache_at(model.likelihood, caches, 0)
+        b, c = select_level_state(states, steps, 0), cache_at(model.likelihood, caches, 0)
         n = b.Z.shape[1] - 1
         for i in range(n):
             update_row(rng, model, c, b, i, shuffled)
             update_unique_features(rng, model, c, b, i)
         update_weights(rng, model, c, b, tuning, shuffled)
         draw_concentration(rng, model, b)
-        after_sweep(b, tuning, tune)
+        end_sweep(b, tuning, tune)
 
 
 @scalar
@@ -292,14 +297,14 @@ def published(
     tune: int,
     thin: Any,
 ) -> Any:
-    """Sweep until `until` sweeps are done, as `thali._aspects.samplers.recommended.infinite`
+    """Sweep until `until` sweeps are done, as `thali._aspects.samplers.recommended.sweep_infinite`
     does."""
     tuning = tuning_at(tunings, 0)
     while True:
-        status = before_round(rng, model, caches, states, steps, out, until, tune, thin)
-        if status != GO_ON:
+        status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
+        if status != CONTINUE:
             return status
-        b, c = on_level(states, steps, 0), cache_at(model.likelihood, caches, 0)
+        b, c = select_level_state(states, steps, 0), cache_at(model.likelihood, caches, 0)
         for i in range(b.Z.shape[1] - 1):
             update_row(rng, model, c, b, i, True)
             draw_singles(rng, model, b, i)
@@ -307,7 +312,7 @@ def published(
         walk_constant(rng, model, c, b)
         draw_variance(rng, model.likelihood, c, b)
         draw_concentration(rng, model, b)
-        after_sweep(b, tuning, tune)
+        end_sweep(b, tuning, tune)
 
 
 @scalar

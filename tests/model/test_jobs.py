@@ -644,7 +644,7 @@ def test_the_code_of_a_likelihood_is_part_of_its_job(tmp_path):
         return -0.6 * np.sum((data.rating - features @ weights) ** 2)
 
     two.__name__ = "one"
-    from thali._model.saved import describe
+    from thali._model.model_files import describe
 
     models = [
         th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Custom(each))

@@ -9,7 +9,7 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._data.groups import GroupedData
-from thali._model.saved import decoded, digest_of, encoded
+from thali._model.model_files import decoded, digest_of, encoded
 from thali.errors import DataError
 
 

@@ -37,7 +37,7 @@ from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
 from thali._aspects.operations import cache_at, rebuild
 from thali._aspects.populations.kinds import KindChain, KindPriorLadder, kinds_from_prior
-from thali._aspects.samplers.prior_ladder import on_ladder
+from thali._aspects.samplers.prior_ladder import build_ladders
 from thali._aspects.state import replica
 from thali.testing import exact
 
@@ -490,7 +490,7 @@ def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, uncompiled
     """At every temperature, the prior's among them."""
     data = make(4, 3, 5, seed=1)
     of_task = task(data, 3, likelihood_of(data), thin=5, draws=2)
-    (chain,) = on_ladder(of_task, np.array([1.0, 0.3, 0.0]), 1, 3, KindPriorLadder)
+    (chain,) = build_ladders(of_task, np.array([1.0, 0.3, 0.0]), 1, 3, KindPriorLadder)
     for until in (5, 10):
         chain.run_until(until)
         for t, energy in enumerate(chain.energies[until // 5 - 1]):

@@ -21,7 +21,7 @@ from thali._aspects.likelihoods.delta_checks import state_of
 from thali._aspects.moves import births, flips, split_join
 from thali._aspects.operations import open_members, rate_between, rebuild
 from thali._aspects.priors.ibp import IndianBuffet
-from thali._aspects.samplers.loop import prepare
+from thali._aspects.samplers.sweep_rounds import prepare_state
 from thali._aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, empty_state
 from thali._inference.numerics.decisions import draw_index
 
@@ -329,7 +329,7 @@ def transition_errors(
         )
         state.real[ALPHA], state.real[BETA] = 1.5, beta
         cache = make_cache(likelihood)
-        prepare(model, state)
+        prepare_state(model, state)
         rebuild(likelihood, cache, state)
         return state, cache
 

@@ -71,7 +71,7 @@ def test_scores_are_the_gradients_of_each_person(name):
         each.sum(axis=0), found.pose.slopes(weights, beta).gradient, rtol=1e-9, atol=1e-9
     )
     point, step = np.concatenate([np.log(weights), beta]), 1e-6
-    for person in (0, clusters.number - 1):
+    for person in (0, clusters.n_respondents - 1):
         counts = clusters.tally[[person]].toarray()[0]
         numeric = []
         for k in range(len(point)):
@@ -132,7 +132,9 @@ def test_the_variance_is_that_of_a_loop_over_respondents_who_answered_unequally_
     data = make()
     found = maximised(data=data, **settings)._estimates_
     rng = np.random.default_rng(2)
-    tally = found.clusters.tally.multiply(rng.integers(1, 9, (found.clusters.number, 1))).tocsr()
+    tally = found.clusters.tally.multiply(
+        rng.integers(1, 9, (found.clusters.n_respondents, 1))
+    ).tocsr()
     weights, beta = (
         rng.gamma(1.0, size=len(found.weights)),
         0.3 * rng.normal(size=len(found.maximum.beta)),

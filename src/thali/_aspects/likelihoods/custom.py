@@ -11,7 +11,7 @@ import numpy as np
 
 from thali._compile.jit import constants_digest, register_user_function
 from thali._data.observed import Observed
-from thali._model.saved import NotSaved
+from thali._model.model_files import NotSaved
 from thali.errors import ArgumentError
 
 from .. import operations

@@ -10,7 +10,7 @@ from thali._arguments import one_of
 from thali._data.connectivity import number_components
 from thali._data.pairs import PairedComparisons
 from thali._labels import listed, shorten
-from thali._model.names import aspects_meant
+from thali._model.aliases import aspects_meant
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError, InPython, Message, Setting, Value
 

@@ -16,11 +16,11 @@ from thali._inference.numerics.counts import log_normal_density
 from thali._inference.progress import Progress
 from thali._inference.warn import silence_warnings, warn
 from thali._labels import shorten
-from thali._model.available import requires
-from thali._model.dependence import dependence_of_chains
+from thali._model.design_effects import dependence_of_chains
 from thali._model.engine import Engine
+from thali._model.model_files import digest_of
+from thali._model.requirements import requires
 from thali._model.sampling import Sampling, parameters_of
-from thali._model.saved import digest_of
 from thali._model.settings import AnswerSettings
 from thali._model.spec import MODEL
 from thali._people.populations import ADJUSTED, Groups, Individuals, check_people

@@ -4,7 +4,7 @@ check."""
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import TRIPLETS
-from thali._model.available import requires
+from thali._model.requirements import requires
 from thali._posterior.interval import INTERVAL
 
 from ..answers.kind import of_only

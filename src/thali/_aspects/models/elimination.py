@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from thali._arguments import one_of
 from thali._data.groups import GroupedData
 from thali._data.kinds import KINDS, PAIRS, PEOPLE
-from thali._model.available import maximum_likelihood, requires
 from thali._model.base import FixedMethod
-from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine
+from thali._model.requirements import require_maximum_likelihood, requires
 from thali._model.settings import AnswerSettings
+from thali._model.tie_treatment import CONVERSIONS, counted, has_ties, with_covariates
 from thali._people.populations import (
     ADJUSTED,
     Groups,
@@ -263,7 +263,7 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         return AspectRespondents(self)
 
     @property
-    @requires(maximum_likelihood)
+    @requires(require_maximum_likelihood)
     def maximum_likelihood(self) -> AspectEstimates:
         """The results that only ``method="maximum-likelihood"`` has; it leaves no draws.
 

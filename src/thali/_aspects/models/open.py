@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.available import requires
-from thali._model.saved import NotSaved
+from thali._model.model_files import NotSaved
+from thali._model.requirements import requires
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 

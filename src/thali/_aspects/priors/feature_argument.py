@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from thali._labels import shorten
-from thali._model.names import aspects_meant
+from thali._model.aliases import aspects_meant
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, one_of
 

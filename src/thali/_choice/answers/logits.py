@@ -12,8 +12,8 @@ from thali._data.experiments.scheme import INSIDE
 from thali._inference.arrays import encode_base64, shrink_integers
 from thali._inference.seeds import spawn_generators
 from thali._labels import plural
-from thali._model.available import configures
 from thali._model.engine import Prepared
+from thali._model.requirements import mark_as_setup
 from thali._people.columns import MarketPeople, people_of
 
 from .chooser import (
@@ -489,7 +489,7 @@ class LogitAnswers(MarketAnswers):
 
     _checked: Any  # (data): what it makes of them before the fit
 
-    @configures
+    @mark_as_setup
     def prepare(self, data: Any, **settings: Any) -> Prepared:
         """A fit to these data, after every check of them that it makes; nothing is fitted."""
         self._checked(data)

@@ -15,8 +15,8 @@ from thali._inference.numerics.ranks import sort_descending
 from thali._inference.optimise import Slope, Target, maximise_newton
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._labels import plural
-from thali._model.bound import BUDGET
 from thali._model.engine import Forecast
+from thali._model.run_budget import BUDGET
 from thali.errors import Argument, DataError, Setting
 
 from ..logit import A_CELL, EncodedTasks, LocalLikelihood, ascend, information, local, tasks_of

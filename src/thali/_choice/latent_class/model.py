@@ -525,7 +525,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
         of classes in latent class analysis and growth mixture modeling.
         """
         from thali._inference.parts import PartsFolder
-        from thali._model.saved import describe, digest_of
+        from thali._model.model_files import describe, digest_of
 
         from .bootstrap import observed, tested
 

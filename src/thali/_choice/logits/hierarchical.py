@@ -9,9 +9,9 @@ from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._inference.indexing import space_evenly
 from thali._inference.warn import is_quiet
-from thali._model.available import requires
+from thali._model.chain_model import RunByChains
 from thali._model.prior_sample import PriorSample
-from thali._model.run_by_chains import RunByChains
+from thali._model.requirements import requires
 from thali._model.sampling import Sampling
 from thali._people.columns import RespondentCovariates, covariates_of
 from thali._posterior.interval import INTERVAL

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.chains import FIRST_DRAWS, Run
-from thali._model.bound import bounded
 from thali._model.prior_sample import PriorSample, predictive_group
+from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._people.columns import RespondentCovariates
 from thali._posterior.view import PosteriorTree
@@ -68,7 +68,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sa
     asked = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": usual}
     tune = run.tune if run.thin is not None else run.tune * least // usual  # in states so far apart
     sweep = seconds_of_sweep(people, len(source.row_product), columns, len(attention.names))
-    bound = bounded(run._replace(tune=tune), usual, sweep, first)
+    bound = limit_run(run._replace(tune=tune), usual, sweep, first)
     run, thin = bound.run._replace(thin=bound.thin), bound.thin
 
     @cache
@@ -120,7 +120,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sa
         found,
         settings=asked,
         first_draws=bound.first_draws,
-        bound=bound.most,
+        bound=bound.max_draws,
         forecast=bound.forecast,
     )
 

@@ -15,9 +15,9 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 
 from ..answers.english import ENGLISH
 from ..answers.findings import OF_PEOPLE, SEGMENTED, answers_of, check, levels

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import proportion
-from thali._model.columns import MONTE_CARLO
+from thali._model.table_columns import MONTE_CARLO
 
 from ...answers.chooser import standard_error
 

@@ -50,7 +50,7 @@ def run_fit(
     slides: Path | None = None,
 ) -> None:
     """Fit a model to the data of that name and print the answer."""
-    from thali._model.saved import tree_of_model
+    from thali._model.model_files import tree_of_model
 
     from ...html import fit_in_words
 
