@@ -11,7 +11,7 @@ from helpers.product_class_fits import MONOTONE, drawn, experiment, fitted, sing
 from helpers.sentences import refused
 from helpers.terminals import narrow
 
-from thali._choice.product_classes.particles import joined
+from thali._choice.product_classes.particles import concatenate_draws
 from thali._choice.product_classes.reports.predict import (
     share_draws,
     tasks_proba,
@@ -278,7 +278,7 @@ MARKET = pd.DataFrame(
 def copies(draws, count):
     """A draw of one person, that many times."""
     assert draws.n_draws == 1
-    return joined([draws] * count)
+    return concatenate_draws([draws] * count)
 
 
 @pytest.mark.long

@@ -42,20 +42,20 @@ from .arguments import (
     CHAINS,
     FIRST_DRAWS,
     GROUPS,
-    LONGEST,
-    LOOKS,
+    LOOK_DRAWS,
+    MAX_DRAWS,
     PARTICLES,
     SWEEPS_PER_STEP,
     THIN,
     TUNE,
-    dominated_sentence,
-    expected_steps,
-    next_look,
+    describe_dominated_choices,
+    estimate_draw_seconds,
+    estimate_steps,
+    estimate_sweep_seconds,
     refuse_uninformative,
-    seconds_of_draw,
-    seconds_of_sweep,
+    schedule_next_look,
 )
-from .convergence import climb_of, parameters_fact, remarks_on
+from .convergence import describe_parameters, estimate_climb, format_chain_remarks
 from .engines.path import USABLE
 from .reports.methods import ProductClassReports
 from .spec import PRODUCT_CLASSES
@@ -93,7 +93,7 @@ class ClassEngine(Chains):
             )
         return replace(
             convergence,
-            message=Message(*message.parts, *remarks_on(model._view, convergence.agrees)),
+            message=Message(*message.parts, *format_chain_remarks(model._view, convergence.agrees)),
         )
 
     def climbing(self, model: Any) -> tuple[float, Message] | None:
@@ -103,7 +103,7 @@ class ClassEngine(Chains):
 
     def facts(self, model: Any) -> Facts:
         draws, first, *_ = super().facts(model)
-        return draws, first, parameters_fact(model._view)
+        return draws, first, describe_parameters(model._view)
 
 
 class MarkovChains(ClassEngine):
@@ -118,7 +118,7 @@ class MarkovChains(ClassEngine):
         return model._job_of(model._sampling(data, run), str(data), remarks)
 
     def climbing(self, model: Any) -> tuple[float, Message] | None:
-        climb = climb_of(model._view)
+        climb = estimate_climb(model._view)
         if climb is None:
             return None
         tune = int(model.posterior_.attrs["tune"])
@@ -191,10 +191,10 @@ def particles_forecast(data: "ChoiceExperiment", run: Run, sweeps_per_step: int)
     """How long particles are expected to take."""
     assert run.draws is not None
     sweeps, sweep = (
-        expected_steps(np.diff(data.first_row)) * sweeps_per_step,
-        seconds_of_sweep(data),
+        estimate_steps(np.diff(data.first_row)) * sweeps_per_step,
+        estimate_sweep_seconds(data),
     )
-    seconds = run.chains * run.draws * (sweeps * sweep + seconds_of_draw(data))
+    seconds = run.chains * run.draws * (sweeps * sweep + estimate_draw_seconds(data))
     return Forecast(seconds, seconds, sweep)
 
 
@@ -391,29 +391,36 @@ class ProductClasses(ProductClassReports, RunByChains):
     def _remarks(self, data: "ChoiceExperiment", monotone: dict[str, str]) -> list[Any]:
         """What is unusual about the data."""
         contradicted = "" if is_quiet() else contradicted_sentence(data, monotone)
-        dominated = dominated_sentence(data, monotone) if self.lapse == 0.0 else ""
+        dominated = describe_dominated_choices(data, monotone) if self.lapse == 0.0 else ""
         return [remark for remark in (contradicted, dominated) if remark]
 
     def _sampling(self, source: "ChoiceExperiment", run: Run) -> Sampling[Any]:
         from thali._data.experiments.design import build_design
 
-        from .engines.mcmc import chains_of, classes_in, draws_in, fit_of, status_of
-        from .posterior import to_datatree
-        from .state import problem_of
+        from .engines.mcmc import (
+            build_chains,
+            build_engine_result,
+            compute_mean_classes,
+            format_chain_status,
+            read_chain_draws,
+        )
+        from .posterior import build_classes_datatree
+        from .state import build_class_problem
 
-        looks = LOOKS * run.chains * seconds_of_draw(source) / BUDGET  # their share of the budget
-        thin, sweep = THIN if run.thin is None else run.thin, seconds_of_sweep(source)
-        bound = limit_run(run, thin, sweep, FIRST_DRAWS, LONGEST, max(1.0 - looks, 0.5))
+        # share of the budget that the looks take
+        looks = LOOK_DRAWS * run.chains * estimate_draw_seconds(source) / BUDGET
+        thin, sweep = THIN if run.thin is None else run.thin, estimate_sweep_seconds(source)
+        bound = limit_run(run, thin, sweep, FIRST_DRAWS, MAX_DRAWS, max(1.0 - looks, 0.5))
         run = bound.run._replace(thin=bound.thin)
         problem, design = (
-            problem_of(source, self._checked(source), self.alpha),
+            build_class_problem(source, self._checked(source), self.alpha),
             build_design(source),
         )
-        known: dict[bytes, Any] = {}  # what was found of the draws at earlier looks
+        known: dict[bytes, Any] = {}  # reports of draws at earlier looks
 
         def tree(chains: Any) -> "xarray.DataTree":
-            found = fit_of(chains)
-            return to_datatree(
+            found = build_engine_result(chains)
+            return build_classes_datatree(
                 found,
                 design,
                 {"draws": found.draws, "tune": run.tune, "thin": bound.thin},
@@ -424,19 +431,21 @@ class ProductClasses(ProductClassReports, RunByChains):
         return Sampling(
             source,
             run,
-            lambda draws, seed: chains_of(problem, self.lapse, run, draws, seed),
+            lambda draws, seed: build_chains(problem, self.lapse, run, draws, seed),
             tree,
             lambda tree, chains, seed: {**_attributes(tree), "_people_": source.people},
             settings=bound.settings,
             length=lambda tree: int(tree.attrs["draws"]),
-            draws_in=draws_in,
-            status=status_of,
-            most=LONGEST,
+            draws_in=read_chain_draws,
+            status=format_chain_status,
+            most=MAX_DRAWS,
             first_draws=bound.first_draws,
-            bound=bound.max_draws if run.max_time is None else LONGEST,
+            bound=bound.max_draws if run.max_time is None else MAX_DRAWS,
             forecast=bound.forecast,
-            shortened=lambda chains: min(1.0, sweep / seconds_of_sweep(source, classes_in(chains))),
-            next_look=next_look,
+            shortened=lambda chains: min(
+                1.0, sweep / estimate_sweep_seconds(source, compute_mean_classes(chains))
+            ),
+            next_look=schedule_next_look,
         )
 
     def _by_particles(
@@ -446,15 +455,15 @@ class ProductClasses(ProductClassReports, RunByChains):
         from thali._data.experiments.design import build_design
 
         from .engines.smc import run_smc
-        from .posterior import to_datatree
-        from .state import problem_of
+        from .posterior import build_classes_datatree
+        from .state import build_class_problem
 
-        problem = problem_of(data, self._checked(data), self.alpha)
+        problem = build_class_problem(data, self._checked(data), self.alpha)
         settings = {"draws": run.draws, "chains": run.chains, "sweeps_per_step": sweeps_per_step}
         with opened_job(self, settings, data, run) as (folder, seed):
             found = run_smc(problem, self.lapse, run, sweeps_per_step, seed, folder)
         attrs = {"draws": found.draws, "interrupted": int(found.interrupted)}
-        tree = to_datatree(found, build_design(data), attrs, run.cores, {})
+        tree = build_classes_datatree(found, build_design(data), attrs, run.cores, {})
         return {**_attributes(tree), "_people_": data.people}
 
     @requires(estimated_evidence)
@@ -475,11 +484,11 @@ class ProductClasses(ProductClassReports, RunByChains):
         """
         import pandas as pd
 
-        from .posterior import trace_of
+        from .posterior import read_step_trace
 
         self._require_fitted()
         refuse_unfinished(self)
-        estimates = np.atleast_2d(trace_of(self._view)["log_evidence"])[:, -1]
+        estimates = np.atleast_2d(read_step_trace(self._view)["log_evidence"])[:, -1]
         usable = self._evidence_sd_ <= USABLE
         sentence = (
             f"The {len(estimates)} groups agree: "
@@ -500,9 +509,9 @@ class ProductClasses(ProductClassReports, RunByChains):
         return self._engine.evidence_of(self, data, how)
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        from .simulate import sample_classes
+        from .simulate import sample_classes_prior
 
-        return sample_classes(self, self._checked(data), data, rngs)
+        return sample_classes_prior(self, self._checked(data), data, rngs)
 
     def _observed(self, data: Any) -> dict[str, Any]:
         from thali._data.experiments.design import build_design
@@ -559,7 +568,7 @@ def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:
     """The fitted attributes that a posterior, new or read from a file, stands for."""
     from thali._data.experiments.design import read_design
 
-    from .particles import load
+    from .particles import read_particles
 
     posterior = PosteriorTree(tree)
     stats = posterior.stats
@@ -570,6 +579,6 @@ def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:
         "_evidence_sd_": float(stats["evidence_sd"]),
         "_messages_": [line for line in str(tree.attrs.get("messages", "")).split("\n") if line],
         "_interrupted_": bool(tree.attrs.get("interrupted", 0)),
-        "_draws_": load(tree["particles"].to_dataset()),
+        "_draws_": read_particles(tree["particles"].to_dataset()),
         "_design_": read_design(posterior.fixed),
     }

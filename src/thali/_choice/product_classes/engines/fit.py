@@ -1,5 +1,4 @@
-"""The result of an engine, its states as arrays and back, and checks of states that are read from a
-file."""
+"""The result of an engine, states and draws as arrays, and checks of stored states."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +10,7 @@ import numpy as np
 from thali._inference.indexing import part_bounds
 from thali.errors import DataError, InPython
 
-from ..particles import Particles, joined
+from ..particles import Particles, concatenate_draws
 from ..state import (
     BETA,
     CLASS,
@@ -39,13 +38,13 @@ from ..state import (
     A,
     ClassProblem,
     ClassState,
-    Features,
+    OwnedFeatures,
 )
 
 
 @dataclass
 class EngineResult:
-    """Draws, evidence, and messages about a run."""
+    """Draws, evidence, and messages of a run."""
 
     particles: Particles
     log_evidence: float = math.nan
@@ -58,39 +57,41 @@ class EngineResult:
 
 
 # The fields of `Particles` that have a row for each draw, class, or class that a person owns.
-OF_DRAWS = ("group", "a", "sigma", "alpha", "log_likelihood")
-OF_CLASSES = ("active", "member", "polarity", "n_owners", "n_negative")
-OF_OWNED = ("owned_class", "owned_sign", "owned_log_theta")
+DRAW_FIELDS = ("group", "a", "sigma", "alpha", "log_likelihood")
+CLASS_FIELDS = ("active", "member", "polarity", "n_owners", "n_negative")
+OWNED_FIELDS = ("owned_class", "owned_sign", "owned_log_theta")
 
 
-class Keeper:
-    """Turns states into draws; the meaning of each bit is computed once."""
+class DrawRecorder:
+    """Conversion of states to draws; the bits of all levels are located once."""
 
     problem: "ClassProblem"
     offset: np.ndarray
-    inactive: np.ndarray
+    inactive_bits: np.ndarray
 
     def __init__(self, problem: "ClassProblem") -> None:
         self.problem = problem
-        levels, first = problem.n_levels, problem.first_bit[:-1]
+        levels, first_bits = problem.n_levels, problem.first_bit[:-1]
         self.offset = part_bounds(levels)
         attribute = np.repeat(np.arange(len(levels)), levels)
         natural = np.arange(self.offset[-1]) - self.offset[attribute]
-        inside = np.where(
+        internal = np.where(
             problem.direction[attribute] < 0, levels[attribute] - 1 - natural, natural
         )
-        # of the bit of every level, in natural order
-        self.places: np.ndarray = first[attribute] + inside
-        self.inactive = problem.first_bit[1:] - 1
+        # bit of every level, in natural order
+        self.level_bits: np.ndarray = first_bits[attribute] + internal
+        self.inactive_bits = problem.first_bit[1:] - 1
 
-    def draw(self, state: ClassState, group: int, log_likelihood: float, lapse: float) -> Particles:
-        """One draw: the current state."""
-        people, classes = self.problem.n_people, int(state.whole[CLASSES])
+    def record(
+        self, state: ClassState, group: int, log_likelihood: float, lapse: float
+    ) -> Particles:
+        """Return the current state as one draw."""
+        n_people, n_classes = self.problem.n_people, int(state.whole[CLASSES])
         slots = state.features.slots[: state.whole[TOP]]
-        used = np.flatnonzero(slots[:, PERSON] >= 0)
-        used = used[np.argsort(slots[used, PERSON], kind="stable")]
-        owned = np.bincount(slots[used, PERSON], minlength=people)
-        table = state.classes[:classes]
+        used_slots = np.flatnonzero(slots[:, PERSON] >= 0)
+        used_slots = used_slots[np.argsort(slots[used_slots, PERSON], kind="stable")]
+        owned = np.bincount(slots[used_slots, PERSON], minlength=n_people)
+        table = state.classes[:n_classes]
         return Particles(
             group=np.array([group]),
             a=state.real[[A]],
@@ -101,44 +102,44 @@ class Keeper:
             beta=float(self.problem.prior[BETA]),
             offset=self.offset,
             monotone=np.asarray(self.problem.direction, np.int8),
-            first_class=np.array([0, classes]),
-            active=~_bits(state.bits[:classes], self.inactive),
-            member=_bits(state.bits[:classes], self.places),
+            first_class=np.array([0, n_classes]),
+            active=~_read_bits(state.bits[:n_classes], self.inactive_bits),
+            member=_read_bits(state.bits[:n_classes], self.level_bits),
             polarity=table[:, POLARITY].astype(np.int8),
             n_owners=table[:, OWNERS].copy(),
             n_negative=table[:, NEGATIVE].copy(),
             first_owned=part_bounds(owned),
-            owned_class=slots[used, CLASS],
-            owned_sign=slots[used, SIGN].astype(np.int8),
-            owned_log_theta=state.features.log_theta[used],
+            owned_class=slots[used_slots, CLASS],
+            owned_sign=slots[used_slots, SIGN].astype(np.int8),
+            owned_log_theta=state.features.log_theta[used_slots],
         )
 
 
-def _bits(rows: np.ndarray, places: np.ndarray) -> np.ndarray:
-    # as a file gives it back
-    return np.ascontiguousarray((rows[:, places >> 6] >> (places & 63)) & 1 != 0)
+def _read_bits(rows: np.ndarray, bits: np.ndarray) -> np.ndarray:
+    """Return whether each bit is set, shape (rows, places), contiguous as after reading a file."""
+    return np.ascontiguousarray((rows[:, bits >> 6] >> (bits & 63)) & 1 != 0)
 
 
-def joined_chains(chains: list[list[Particles]]) -> Particles:
-    """Return the draws of all chains, equally many of each, numbered from 0."""
-    parts = [joined(draws) for draws in chains]
-    return joined(
+def concatenate_chains(chains: list[list[Particles]]) -> Particles:
+    """Concatenate the draws of all chains, equally many each, numbered from 0."""
+    parts = [concatenate_draws(draws) for draws in chains]
+    return concatenate_draws(
         [part._replace(group=np.full(part.n_draws, number)) for number, part in enumerate(parts)]
     )
 
 
-def draws_between(draws: Particles, first: int, last: int) -> Particles:
-    """The draws from number `first` to before `last`."""
+def slice_draws(draws: Particles, start: int, stop: int) -> Particles:
+    """Return draws `first` to `last` - 1."""
     people = draws.n_respondents
     classes, owned = (
-        draws.first_class[first : last + 1],
-        draws.first_owned[first * people : last * people + 1],
+        draws.first_class[start : stop + 1],
+        draws.first_owned[start * people : stop * people + 1],
     )
     fields = {"first_class": classes - classes[0], "first_owned": owned - owned[0]}
     for names, begin, end in (
-        (OF_DRAWS, first, last),
-        (OF_CLASSES, *classes[[0, -1]]),
-        (OF_OWNED, *owned[[0, -1]]),
+        (DRAW_FIELDS, start, stop),
+        (CLASS_FIELDS, *classes[[0, -1]]),
+        (OWNED_FIELDS, *owned[[0, -1]]),
     ):
         fields |= {name: getattr(draws, name)[begin:end] for name in names}
     return draws._replace(**fields)
@@ -147,77 +148,83 @@ def draws_between(draws: Particles, first: int, last: int) -> Particles:
 # States and draws as arrays, and back -------------------------------------------------------------
 
 
-_NAMES = (*(name for name in ClassState._fields if name != "features"), *Features._fields)
-_PLACES = {"bits": CLASSES, "classes": CLASSES} | {
-    name: TOP for name in Features._fields if name != "people"
+_STATE_FIELDS = (
+    *(name for name in ClassState._fields if name != "features"),
+    *OwnedFeatures._fields,
+)
+_COUNT_OF_FIELD = {"bits": CLASSES, "classes": CLASSES} | {
+    name: TOP for name in OwnedFeatures._fields if name != "people"
 }
 
 
-def packed_states(states: Sequence[ClassState]) -> dict[str, np.ndarray]:
-    """States as arrays: the used part of each, one after the other."""
+def pack_states(states: Sequence[ClassState]) -> dict[str, np.ndarray]:
+    """Return the used parts of all states, concatenated, by name."""
     ends = {
-        place: np.cumsum([0, *(int(s.whole[place]) for s in states)]) for place in (CLASSES, TOP)
+        count_index: np.cumsum([0, *(int(s.whole[count_index]) for s in states)])
+        for count_index in (CLASSES, TOP)
     }
     arrays = {"state_end_classes": ends[CLASSES], "state_end_slots": ends[TOP]}
-    for name in _NAMES:
-        parts = [_part(s, name) for s in states]
-        place = _PLACES.get(name)
-        if place is None:
+    for name in _STATE_FIELDS:
+        parts = [_get_state_array(s, name) for s in states]
+        count_index = _COUNT_OF_FIELD.get(name)
+        if count_index is None:
             arrays[f"state_{name}"] = np.stack(parts)
         else:
-            used = [part[: s.whole[place]] for part, s in zip(parts, states, strict=True)]
-            arrays[f"state_{name}"] = np.concatenate(used)
+            used_parts = [
+                part[: s.whole[count_index]] for part, s in zip(parts, states, strict=True)
+            ]
+            arrays[f"state_{name}"] = np.concatenate(used_parts)
     return arrays
 
 
-def unpacked_states(arrays: Mapping[str, np.ndarray], empty: ClassState) -> list[ClassState]:
-    """The states that `packed_states` wrote, each with the size of `empty` or larger if needed."""
+def unpack_states(arrays: Mapping[str, np.ndarray], empty: ClassState) -> list[ClassState]:
+    """Return the states that `pack_states` packed, at least as large as `empty`."""
     all_ends = {CLASSES: arrays["state_end_classes"], TOP: arrays["state_end_slots"]}
-    found = []
+    states = []
     for i in range(len(all_ends[TOP]) - 1):
         parts = {}
-        for name in _NAMES:
-            stored, place = arrays[f"state_{name}"], _PLACES.get(name)
-            if place is None:
+        for name in _STATE_FIELDS:
+            stored, count_index = arrays[f"state_{name}"], _COUNT_OF_FIELD.get(name)
+            if count_index is None:
                 parts[name] = stored[i].copy()
                 continue
-            room, ends = _part(empty, name), all_ends[place]
-            used = stored[ends[i] : ends[i + 1]]
-            parts[name] = np.zeros((max(len(room), len(used)), *room.shape[1:]), room.dtype)
-            parts[name][: len(used)] = used
-        features = Features(**{name: parts.pop(name) for name in Features._fields})
-        found.append(ClassState(features=features, **parts))
-    return found
+            room, ends = _get_state_array(empty, name), all_ends[count_index]
+            used_part = stored[ends[i] : ends[i + 1]]
+            parts[name] = np.zeros((max(len(room), len(used_part)), *room.shape[1:]), room.dtype)
+            parts[name][: len(used_part)] = used_part
+        features = OwnedFeatures(**{name: parts.pop(name) for name in OwnedFeatures._fields})
+        states.append(ClassState(features=features, **parts))
+    return states
 
 
-def _part(state: ClassState, name: str) -> np.ndarray:
+def _get_state_array(state: ClassState, name: str) -> np.ndarray:
+    """Return a field of the state or of its features."""
     return getattr(state if name in ClassState._fields else state.features, name)
 
 
-def rows_of(draws: Particles, sweeps: Sequence[int]) -> dict[str, np.ndarray]:
-    """Draws of one chain, made after those sweeps: the rows of two calls, one after the other, are
-    those of one."""
-    rows = {name: getattr(draws, name) for name in (*OF_DRAWS, *OF_CLASSES, *OF_OWNED)}
+def build_draw_rows(draws: Particles, sweeps: Sequence[int]) -> dict[str, np.ndarray]:
+    """Return draws of one chain as rows, with the sweep of each.
+
+    Rows of two calls can be concatenated.
+    """
+    rows = {name: getattr(draws, name) for name in (*DRAW_FIELDS, *CLASS_FIELDS, *OWNED_FIELDS)}
     ends = {"first_class": np.diff(draws.first_class), "first_owned": np.diff(draws.first_owned)}
     return {"sweep": np.array(sweeps, np.int64), **rows, **ends}
 
 
-def draws_from(rows: Mapping[str, np.ndarray], like: Particles) -> list[tuple[int, Particles]]:
-    """What `rows_of` was given, draw by draw, after its sweep; the rest is as in other draws of the
-    chain."""
-    fields = {name: rows[name] for name in (*OF_DRAWS, *OF_CLASSES, *OF_OWNED)}
+def split_draw_rows(rows: Mapping[str, np.ndarray], like: Particles) -> list[tuple[int, Particles]]:
+    """Return the sweep and the draw of each row; other fields equal `like`."""
+    fields = {name: rows[name] for name in (*DRAW_FIELDS, *CLASS_FIELDS, *OWNED_FIELDS)}
     ends = {name: part_bounds(rows[name]) for name in ("first_class", "first_owned")}
     draws = like._replace(**fields, **ends)
-    return [
-        (sweep, draws_between(draws, d, d + 1)) for d, sweep in enumerate(rows["sweep"].tolist())
-    ]
+    return [(sweep, slice_draws(draws, d, d + 1)) for d, sweep in enumerate(rows["sweep"].tolist())]
 
 
-# Checks that a state read from a file is one between two sweeps -----------------------------------
+# Checks that a stored state was saved between two sweeps ------------------------------------------
 
 
-def refuse_torn(flaws: Iterable[str]) -> None:
-    """Raise DataError if a state that was stored has a flaw; those without are empty words."""
+def refuse_damaged_states(flaws: Iterable[str]) -> None:
+    """Raise DataError if any flaw of a stored state is not ""."""
     for flaw in flaws:
         if flaw:
             raise DataError(
@@ -226,13 +233,13 @@ def refuse_torn(flaws: Iterable[str]) -> None:
             )
 
 
-def flaw_of(state: ClassState, problem: ClassProblem) -> str:
-    """The reason why this is not a state between two sweeps; empty if it is."""
-    whole, people = state.whole, problem.n_people
-    classes, top, present = int(whole[CLASSES]), int(whole[TOP]), int(whole[PRESENT])
-    if whole[VISITED] or whole[PENDING] != -1:
+def describe_state_flaw(state: ClassState, problem: ClassProblem) -> str:
+    """Return why the state is not one between two sweeps, or ""."""
+    integers, n_people = state.whole, problem.n_people
+    n_classes, top, n_present = int(integers[CLASSES]), int(integers[TOP]), int(integers[PRESENT])
+    if integers[VISITED] or integers[PENDING] != -1:
         return (
-            f"it was saved in the middle of a sweep, after {whole[VISITED]} of {present}"
+            f"it was saved in the middle of a sweep, after {integers[VISITED]} of {n_present}"
             " respondents had been updated"
         )
     if state.counts.shape != (len(MOVES), 2):
@@ -243,45 +250,54 @@ def flaw_of(state: ClassState, problem: ClassProblem) -> str:
         and 0 <= state.real[SIGMA] <= 1
     ):
         return "`a`, `sigma` or `alpha` is out of range"
-    rows, table = state.features.slots[:top].tolist(), state.classes[:classes]
-    used = [f for f, row in enumerate(rows) if row[PERSON] >= 0]
+    rows, table = state.features.slots[:top].tolist(), state.classes[:n_classes]
+    used_slots = [f for f, row in enumerate(rows) if row[PERSON] >= 0]
     try:
         owners = [
-            _follow(rows, first, NEXT_OWNER, LAST_OWNER) for first in table[:, FIRST].tolist()
+            _collect_list(rows, first, NEXT_OWNER, LAST_OWNER) for first in table[:, FIRST].tolist()
         ]
         owned = [
-            _follow(rows, first, NEXT_OWNED, LAST_OWNED)
+            _collect_list(rows, first, NEXT_OWNED, LAST_OWNED)
             for first in state.features.people[:, 0].tolist()
         ]
-        free = _follow(rows, int(whole[FREE]), NEXT_OWNER, None)
+        free = _collect_list(rows, int(integers[FREE]), NEXT_OWNER, None)
     except (IndexError, ValueError):
         return "its lists of features are broken or circular"
     is_sound = (
-        0 <= present <= people
-        and not any(owned[present:])
+        0 <= n_present <= n_people
+        and not any(owned[n_present:])
         and all(
-            rows[f][CLASS] == k and not rows[f][MUTE] for k, own in enumerate(owners) for f in own
+            rows[f][CLASS] == k and not rows[f][MUTE]
+            for k, list_slots in enumerate(owners)
+            for f in list_slots
         )
-        and all(rows[f][PERSON] == n for n, own in enumerate(owned) for f in own)
-        and sorted(chain(*owners)) == sorted(chain(*owned)) == used
-        and [len(own) for own in owners] == table[:, OWNERS].tolist()
-        and [len(own) for own in owned] == state.features.people[:, 1].tolist()
-        and [sum(rows[f][SIGN] for f in own) for own in owners] == table[:, NEGATIVE].tolist()
-        and sorted([*used, *free]) == list(range(top))
-        and len(free) == whole[HOLES]
+        and all(rows[f][PERSON] == n for n, list_slots in enumerate(owned) for f in list_slots)
+        and sorted(chain(*owners)) == sorted(chain(*owned)) == used_slots
+        and [len(list_slots) for list_slots in owners] == table[:, OWNERS].tolist()
+        and [len(list_slots) for list_slots in owned] == state.features.people[:, 1].tolist()
+        and [sum(rows[f][SIGN] for f in list_slots) for list_slots in owners]
+        == table[:, NEGATIVE].tolist()
+        and sorted([*used_slots, *free]) == list(range(top))
+        and len(free) == integers[HOLES]
     )
     return (
         "" if is_sound else "its lists of the respondents who use each class contradict each other"
     )
 
 
-def _follow(rows: list[list[int]], first: int, following: int, previous: int | None) -> list[int]:
-    """Return the slots of a list; raises IndexError or ValueError where it leads nowhere or in a
-    circle."""
-    found, at, before = [], first, -1
-    while at >= 0:
-        if len(found) > len(rows) or (previous is not None and rows[at][previous] != before):
+def _collect_list(
+    rows: list[list[int]], first: int, following: int, previous: int | None
+) -> list[int]:
+    """Return the slots of a linked list.
+
+    Raises IndexError or ValueError if the list is broken or circular.
+    """
+    list_slots, slot, previous_slot = [], first, -1
+    while slot >= 0:
+        if len(list_slots) > len(rows) or (
+            previous is not None and rows[slot][previous] != previous_slot
+        ):
             raise ValueError("a list is endless or broken")
-        found.append(at)
-        at, before = rows[at][following], at
-    return found
+        list_slots.append(slot)
+        slot, previous_slot = rows[slot][following], slot
+    return list_slots

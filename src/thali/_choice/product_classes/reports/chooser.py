@@ -16,8 +16,8 @@ from ...answers.chooser import (
     thinned,
 )
 from ...answers.effects import some_products
-from ..engines.fit import draws_between
-from ..particles import Particles, joined
+from ..engines.fit import slice_draws
+from ..particles import Particles, concatenate_draws
 
 if TYPE_CHECKING:
     import pandas
@@ -60,7 +60,7 @@ class ClassChooser(Chooser):
         kept = thinned(self.chain, most)
         if len(kept) == len(self.chain):
             return self
-        some = joined([draws_between(self.draws, d, d + 1) for d in kept.tolist()])
+        some = concatenate_draws([slice_draws(self.draws, d, d + 1) for d in kept.tolist()])
         return type(self)(some, self.data, self.people)
 
     def shares(

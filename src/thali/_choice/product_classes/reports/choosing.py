@@ -10,7 +10,7 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import draw_index
 from thali._inference.numerics.gamma import draw_log_gamma
 
-from ..likelihood import log_sum
+from ..likelihood import log_add_exp
 
 if TYPE_CHECKING:
     from ..particles import Particles
@@ -35,7 +35,7 @@ def draw_values(rng: Any, log_theta: Any, shape: Any, chosen: Any, n: Any, log_v
     """The values on one occasion of the n owned classes listed in `chosen`: lasting part plus a
     fresh one."""
     for q in range(n):
-        log_value[q] = log_sum(log_theta[chosen[q]], draw_log_gamma(rng, shape))
+        log_value[q] = log_add_exp(log_theta[chosen[q]], draw_log_gamma(rng, shape))
 
 
 @scalar

@@ -257,12 +257,12 @@ def probabilities_in_parts(
 
     `by_draw`: in each draw, shape (draws, rows), of occasions of the same new person.
     """
-    from ..engines.fit import draws_between
+    from ..engines.fit import slice_draws
 
     count = draws.a.shape[0]
     number = count if by_draw else draws.n_groups
     each = count // number
-    parts = [draws_between(draws, part * each, (part + 1) * each) for part in range(number)]
+    parts = [slice_draws(draws, part * each, (part + 1) * each) for part in range(number)]
     repeats = repeats or (
         OCCASIONS_OF_DRAW if by_draw else max(MIN_REPEATS, -(-MIN_OCCASIONS // count))
     )
