@@ -71,7 +71,7 @@ def kinds_tree(
     kept, asked = kept_draws(chains), data.questions("tie" in likelihood.parameters)
     given = asked.given
     shape, number = kept.shape, kept.chains[0].unique_weights.shape[1]
-    of = np.concatenate(kept.stacked(chain.kinds for chain in kept.chains))
+    of = np.concatenate(kept.stacked(chain.classes for chain in kept.chains))
     sizes = (of[:, :, None] == np.arange(number)).sum(axis=1)
     labels, people = np.asarray(data.labels, dtype=str), np.asarray(given.respondents, dtype=str)
     coefficients = asked.compute_respondent_coefficients()

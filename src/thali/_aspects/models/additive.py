@@ -33,8 +33,8 @@ from ..draws.similarities import measured_similarities
 from ..likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, mean_share, suited_prior
 from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
 from ..likelihoods.residuals import CONSTANT, VARIANCE
-from ..populations.one import Population
-from ..populations.populations import population_of
+from ..populations.population_choice import choose_population
+from ..populations.single_group import Population
 from ..priors.feature_argument import build_feature_prior
 from ..samplers.chains import FeatureChain
 from ..samplers.task import build_task
@@ -421,14 +421,14 @@ class AdditiveClustering(AdditiveAnswers):
         return settings
 
     def _population(self, data: Any) -> Population:
-        return population_of(data, self.people)
+        return choose_population(data, self.people)
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
         return dependence_of_chains(self.people, data, partial(feature_scores, data, parts))
 
     def _as_data(self, data: Any) -> Any:
         check_people(self.people, (Individuals, Groups), data)
-        return self._population(data).checked(super()._as_data(data))
+        return self._population(data).check_data(super()._as_data(data))
 
     def _parts(self, data: Any) -> dict[Any, Any]:
         parts = self._parts_but_sigma(data)
