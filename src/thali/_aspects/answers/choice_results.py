@@ -19,9 +19,9 @@ from thali._model.stored_choices import store_pairs, store_sets
 from thali._people.latent_classes import aligned_members, label_free_quantities, memberships
 from thali._posterior.view import Posterior, flat
 
-from ..draws.columns import columns_of
-from ..draws.covariates import cells_of
-from ..draws.tree import DataPart
+from ..draws.covariate_lifts import read_cells
+from ..draws.feature_columns import read_columns
+from ..draws.posterior_tree import DataPart
 from ..likelihoods.answer_draws import choice_answers, comparison_answers
 from ..likelihoods.choice_parts import part_of_data
 from . import quantities
@@ -86,7 +86,7 @@ class SetResults(DataAnswers):
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
-        return choice_answers(columns_of(posterior).take(draws), data, posterior.lapse)
+        return choice_answers(read_columns(posterior).take(draws), data, posterior.lapse)
 
     def left_out(self, part: Any) -> Any:
         return outcome_draws(self.posterior, part)
@@ -103,13 +103,13 @@ class PairResults(SetResults):
 
     def data(self) -> PairedComparisons:  # type: ignore[override]
         """Make paired comparisons whose respondents are unknown."""
-        cells = cells_of(self.posterior)
+        cells = read_cells(self.posterior)
         counts = np.column_stack([cells[name] for name in ("wins", "ties", "losses")])
         return self._comparisons(counts)
 
     def stored(self, counts: np.ndarray) -> DataPart:
         posterior = self.posterior
-        counts = counts.reshape(len(cells_of(posterior)["pair"]), -1)
+        counts = counts.reshape(len(read_cells(posterior)["pair"]), -1)
         if not posterior.has_ties:
             counts = np.insert(counts, 1, 0.0, axis=1)
         data = self._comparisons(counts)
@@ -120,7 +120,7 @@ class PairResults(SetResults):
     def _comparisons(self, counts: np.ndarray) -> PairedComparisons:
         """Return the comparisons with these counts of each cell (cells, 3), without cells that have
         none."""
-        cells, kept = cells_of(self.posterior), counts.sum(axis=1) > 0.0
+        cells, kept = read_cells(self.posterior), counts.sum(axis=1) > 0.0
         compared, pair = np.unique(cells["pair"][kept], return_inverse=True)
         first, second = (side[compared] for side in self.posterior.pairs)
         wins, tied, losses = np.array(counts[kept].T, float)
@@ -137,7 +137,7 @@ class PairResults(SetResults):
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
         tie = posterior.tie[draws] if ties else None
-        columns, beta = columns_of(posterior).take(draws), posterior.coefficients[draws]
+        columns, beta = read_columns(posterior).take(draws), posterior.coefficients[draws]
         return comparison_answers(columns, data, posterior.lapse, tie, beta)
 
 

@@ -24,7 +24,7 @@ from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 
-from ..draws.columns import columns_of
+from ..draws.feature_columns import read_columns
 from . import quantities
 from .features import add_convergence, features_table
 from .groups import group_features_table
@@ -156,7 +156,7 @@ class DataAnswers:
         """The rank of each option by utility, 1 the highest, with the probability of the first, or
         all."""
         return tabulate_ranks(
-            utility_draws(columns_of(self.posterior)), self.posterior.labels, every_rank, ci
+            utility_draws(read_columns(self.posterior)), self.posterior.labels, every_rank, ci
         )
 
     def data(self) -> Any:

@@ -15,7 +15,7 @@ from thali._inference.warn import warn
 from thali._labels import as_label, display_width, one_line, shorten
 from thali.errors import Argument, ArgumentError, DataWarning, EstimateWarning, Value, one_of
 
-from ..draws.columns import FeatureColumns
+from ..draws.feature_columns import FeatureColumns
 from .set_search import FeatureSearchProblem, FeatureSets, feature_sets, log_feature_gain, search
 
 if TYPE_CHECKING:

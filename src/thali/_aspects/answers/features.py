@@ -10,7 +10,7 @@ from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
+from ..draws.feature_columns import FeatureColumns, read_columns
 
 if TYPE_CHECKING:
     import pandas
@@ -28,7 +28,7 @@ def features_table(
 
     checked_probability(min_probability)
     tails = tails_of(ci)
-    labels, columns = posterior.labels, columns_of(posterior)
+    labels, columns = posterior.labels, read_columns(posterior)
     patterns, pattern = distinct_owners(columns)
     # One entry a pattern and draw in which it occurs, in the order of the patterns.
     occurrence, at = np.unique(pattern * columns.n_draws + columns.draw, return_inverse=True)
@@ -110,7 +110,7 @@ def distinct_owners(columns: FeatureColumns) -> tuple[list[np.ndarray], np.ndarr
     """The distinct owner sets, and for each column the number of its set."""
     number_of: dict[bytes, int] = {}
     owners = columns.owners.astype(np.int32)
-    bounds = columns.first_owner.tolist()
+    bounds = columns.owner_offsets.tolist()
     keys = (owners[start:stop].tobytes() for start, stop in pairwise(bounds))
     numbers = np.fromiter(
         (number_of.setdefault(key, len(number_of)) for key in keys), np.int64, len(columns.sizes)
@@ -137,7 +137,7 @@ def presences(columns: FeatureColumns, patterns: list[tuple[int, ...]]) -> np.nd
     """Whether each draw has at least one feature with exactly these owners."""
     found = np.zeros((len(patterns), columns.n_draws), bool)
     row_of = {np.asarray(pattern, np.int32).tobytes(): row for row, pattern in enumerate(patterns)}
-    owners, bounds = columns.owners.astype(np.int32), columns.first_owner.tolist()
+    owners, bounds = columns.owners.astype(np.int32), columns.owner_offsets.tolist()
     for draw, start, stop in zip(columns.draw.tolist(), bounds[:-1], bounds[1:], strict=True):
         row = row_of.get(owners[start:stop].tobytes())
         if row is not None:
@@ -150,7 +150,7 @@ def presence_of(posterior: Posterior, members: list[tuple[str, ...]]) -> np.ndar
     draw)."""
     place = positions(posterior.labels)
     patterns = [tuple(sorted(place[label] for label in owners)) for owners in members]
-    return presences(columns_of(posterior), patterns).reshape(-1, *posterior.shape)
+    return presences(read_columns(posterior), patterns).reshape(-1, *posterior.shape)
 
 
 def add_convergence(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":

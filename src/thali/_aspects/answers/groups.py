@@ -22,8 +22,8 @@ from thali._posterior.store import origin
 from thali._posterior.view import FACTS, POPULATION, Posterior, flat
 from thali.errors import Argument, ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
-from ..draws.tree import DataPart, KeptDraws, kept_draws, stored_features
+from ..draws.feature_columns import FeatureColumns, read_columns
+from ..draws.posterior_tree import DataPart, KeptDraws, encode_features, select_kept_draws
 from .features import add_convergence, checked_probability, distinct_owners, features_table
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ def group_posterior(
     all together, and no log-likelihoods of each answer and draw where these are too many.
     """
 
-    kept = kept_draws(chains)
+    kept = select_kept_draws(chains)
     shape, by_group = kept.shape, columns_of_groups(kept, range(len(groups)))
-    sampled = kept.coordinates() | {"group": list(groups.names)}
+    sampled = kept.build_coordinates() | {"group": list(groups.names)}
     labels = np.asarray(groups.labels, dtype=str)
     pairs = groups.n_options * (groups.n_options - 1) // 2
     dense, people = pairs <= MAX_PAIRS, len(groups) if persons else 1
@@ -73,7 +73,7 @@ def group_posterior(
 
     parts, extra = [], {name: [] for name in likelihood.parameters}
     for g, data in enumerate(groups.data):
-        own = {name: kept.parameter(f"{name} {g}") for name in extra}
+        own = {name: kept.stack_parameter(f"{name} {g}") for name in extra}
         for name, values in own.items():
             extra[name].append(values)
         flat = {name: values.ravel() for name, values in own.items()}
@@ -83,14 +83,14 @@ def group_posterior(
     by_group = comparable_weights(by_group, parts, extra)
     middle = mean_over(by_group)
     variables = {
-        **kept.variables(sum(part.log_constant for part in parts)),
-        **({"kappa": (("chain", "draw"), kept.parameter("kappa"))} if similar else {}),
+        **kept.build_variables(sum(part.log_constant for part in parts)),
+        **({"kappa": (("chain", "draw"), kept.stack_parameter("kappa"))} if similar else {}),
         **{
             name: (("chain", "draw", "group"), np.stack(values, axis=2))
             for name, values in extra.items()
             if name in parts[0].descriptions  # others stand in the parts
         },
-        **stored_features(middle, shape, dense),
+        **encode_features(middle, shape, dense),
         "group_weights": (("chain", "draw", "group", "feature"), _padded_weights(by_group, shape)),
     }
     rows = set(parts[0].rows)
@@ -116,7 +116,7 @@ def group_posterior(
     if likelihood.unique:
         variables |= unique_variables(middle, by_group, shape, "group", "group_unique_weights")
     descriptions = parts[0].descriptions | _OF_GROUPS
-    found = kept.groups(variables, sampled | {"option": labels, **coordinates}, descriptions)
+    found = kept.build_groups(variables, sampled | {"option": labels, **coordinates}, descriptions)
     if all(part.pointwise for part in parts):
         found["log_likelihood"] = joined_parts(parts, "pointwise", 2, sampled)
     found["observed_data"] = joined_parts(parts, "observed", 0, {})
@@ -179,7 +179,7 @@ def columns_of_groups(kept: KeptDraws, groups: Sequence[int]) -> list[FeatureCol
         )
         unique = np.concatenate([chain.unique_weights[:draws, g] for chain in chains])
         made = (
-            found[0].reweighted(weights, unique)
+            found[0].replace_weights(weights, unique)
             if found
             else FeatureColumns(n_features, weights, sizes, owners, unique)
         )
@@ -224,7 +224,7 @@ def _as_shares(columns: FeatureColumns) -> FeatureColumns:
     """Weights over the sum of all that choices depend on: features of all options are not
     counted."""
     seen = columns.weights * (columns.sizes < columns.n_options)
-    total = columns.summed(seen) + columns.unique_weights.sum(axis=1)
+    total = columns.sum_by_draw(seen) + columns.unique_weights.sum(axis=1)
     total = np.where(total > 0.0, total, 1.0)
     weights, unique = columns.weights / total[columns.draw], columns.unique_weights / total[:, None]
     return FeatureColumns(columns.n_features, weights, columns.sizes, columns.owners, unique)
@@ -359,7 +359,7 @@ def group_weight_draws(
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Of each feature the sum of the weights of its copies (group, draw), and in which draws it
     is."""
-    labels, columns = posterior.labels, columns_of(posterior)
+    labels, columns = posterior.labels, read_columns(posterior)
     of_groups = flat(posterior.group_weights)  # (draw, group, feature)
     patterns, pattern = distinct_owners(columns)
     number_of = {tuple(labels[i] for i in owners): number for number, owners in enumerate(patterns)}

@@ -13,8 +13,8 @@ from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior, flat
 from thali.errors import Argument, ArgumentError, Setting
 
-from ..draws.columns import columns_of
-from ..draws.probabilities import lapsing
+from ..draws.feature_columns import read_columns
+from ..draws.probabilities import compute_choice_probability
 from .features import features_table
 from .groups import group_weight_draws
 from .options import shares_of
@@ -75,8 +75,8 @@ def shares_of_people(posterior: Posterior, people: slice) -> np.ndarray:
 
     .. math:: U_{ni} \Big/ \sum_j U_{nj}, \qquad U_{ni} = u_{ni} + \sum_k w_{nk} f_{ik}
     """
-    columns = columns_of(posterior)
-    features, _ = columns.dense(0, columns.n_draws)
+    columns = read_columns(posterior)
+    features, _ = columns.to_dense(0, columns.n_draws)
     shared, own = weights_of_people(posterior, people, slice(None))
     return shares_of(shared[:, :, : features.shape[1]] @ features + own)
 
@@ -88,16 +88,16 @@ def preferences_of_people(posterior: Posterior) -> Preferences:
     .. math:: v_{ni} = \frac{1}{N - 1} \sum_{j \neq i} \frac{A_{nij}}{A_{nij} + A_{nji}}, \qquad
         A_{nij} = u_{ni} + \sum_k w_{nk} f_{ik} (1 - f_{jk})
     """
-    columns, labels = columns_of(posterior), posterior.labels
+    columns, labels = read_columns(posterior), posterior.labels
     draws = spaced_draws(columns.n_draws, len(posterior.groups), len(labels))
-    features, _ = columns.take(draws).dense(0, len(draws))
+    features, _ = columns.take(draws).to_dense(0, len(draws))
     weights, own = weights_of_people(posterior, slice(None), draws)
     found = np.empty((len(draws), *own.shape[1:]))
     for draw, (has, shared, unique) in enumerate(zip(features, weights, own, strict=True)):
         beats = (shared[:, None, : len(has)] * has.T) @ (~has).astype(float) + unique[:, :, None]
-        found[draw] = (lapsing(beats, beats.swapaxes(1, 2), 0.0).sum(axis=2) - 0.5) / (
-            len(labels) - 1
-        )
+        found[draw] = (
+            compute_choice_probability(beats, beats.swapaxes(1, 2), 0.0).sum(axis=2) - 0.5
+        ) / (len(labels) - 1)
     return Preferences(tuple((label,) for label in labels), found, posterior.groups)
 
 

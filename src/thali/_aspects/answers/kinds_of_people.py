@@ -11,10 +11,10 @@ from thali._model.option_sets import pair_indices, tabulate_outcomes
 from thali._people.latent_classes import aligned_shares
 from thali._posterior.view import POPULATION, Posterior, parted
 
-from ..draws.columns import columns_of
-from ..draws.covariates import Lift
-from ..draws.probabilities import probability_blocks
-from ..draws.tree import DataPart
+from ..draws.covariate_lifts import CovariateLift
+from ..draws.feature_columns import read_columns
+from ..draws.posterior_tree import DataPart
+from ..draws.probabilities import iterate_probabilities
 from .groups import joined_parts
 from .predict import AskedSets, lift_for
 
@@ -97,7 +97,7 @@ def predicted_of_new(
             of_outcome[..., 0] / (of_outcome[..., 0] + of_outcome[..., 2]), return_se
         )
     share = aligned_shares(posterior)
-    each = [asked.probabilities(columns_of(classes.of_group(name))) for name in classes.groups]
+    each = [asked.probabilities(read_columns(classes.of_group(name))) for name in classes.groups]
     return asked.means(
         np.sum([share[:, g, None] * p for g, p in enumerate(each)], axis=0), return_se
     )
@@ -108,7 +108,7 @@ def outcomes_of_new(
     classes: Posterior,
     first: np.ndarray,
     second: np.ndarray,
-    lift: "Lift | None",
+    lift: CovariateLift | None,
 ) -> np.ndarray:
     """Probabilities that a new person chooses the first of each pair, neither, and the second, draw
     by draw."""
@@ -116,7 +116,7 @@ def outcomes_of_new(
     total = np.zeros((len(share), len(first), 3))
     for g, name in enumerate(classes.groups):
         own = classes.of_group(name)
-        for draws, p, q in probability_blocks(columns_of(own), first, second, lapse, lift):
+        for draws, p, q in iterate_probabilities(read_columns(own), first, second, lapse, lift):
             nu = np.zeros(1) if own.tie is None else own.tie[draws, None]
             total[draws] += share[draws, g, None, None] * compute_outcomes(p, q, nu)
     return total

@@ -18,7 +18,7 @@ from thali._posterior.densities import is_pointwise
 from thali._posterior.store import origin, tree_of
 from thali._posterior.view import POPULATION
 
-from ..draws.tree import kept_draws, stored_features
+from ..draws.posterior_tree import encode_features, select_kept_draws
 from .groups import (
     _padded_weights,
     columns_of_groups,
@@ -68,10 +68,10 @@ def kinds_tree(
     import xarray as xr
     from scipy.sparse import csr_array
 
-    kept, asked = kept_draws(chains), data.questions("tie" in likelihood.parameters)
+    kept, asked = select_kept_draws(chains), data.questions("tie" in likelihood.parameters)
     given = asked.given
     shape, number = kept.shape, kept.chains[0].unique_weights.shape[1]
-    of = np.concatenate(kept.stacked(chain.classes for chain in kept.chains))
+    of = np.concatenate(kept.stack_chains(chain.classes for chain in kept.chains))
     sizes = (of[:, :, None] == np.arange(number)).sum(axis=1)
     labels, people = np.asarray(data.labels, dtype=str), np.asarray(given.respondents, dtype=str)
     coefficients = asked.compute_respondent_coefficients()
@@ -79,7 +79,7 @@ def kinds_tree(
 
     raw, parts = columns_of_groups(kept, range(number)), []
     own = {
-        name: [kept.parameter(f"{name} {g}") for g in range(number)]
+        name: [kept.stack_parameter(f"{name} {g}") for g in range(number)]
         for name in likelihood.parameters
     }
     for g, columns in enumerate(raw):
@@ -88,11 +88,11 @@ def kinds_tree(
     by_kind = comparable_weights(raw, parts, own)
     middle, part = mean_over(by_kind), parts[0]
     variables = {
-        **kept.variables(coefficients.sum()),
-        **({"kappa": (("chain", "draw"), kept.parameter("kappa"))} if similar else {}),
+        **kept.build_variables(coefficients.sum()),
+        **({"kappa": (("chain", "draw"), kept.stack_parameter("kappa"))} if similar else {}),
         "n_classes": (("chain", "draw"), (sizes > 0).sum(axis=1).reshape(shape)),
         "kind": (("chain", "draw", "respondent"), of.reshape(*shape, -1)),
-        **stored_features(middle, shape, dense),
+        **encode_features(middle, shape, dense),
         "kind_weights": (
             ("chain", "draw", "kind_number", "feature"),
             _padded_weights(by_kind, shape),
@@ -120,7 +120,7 @@ def kinds_tree(
             variables[f"kind_{name}"] = (*dims[:2], "kind_number", *dims[2:]), each
     coordinates = {"option": labels, "respondent": people}
     descriptions = part.descriptions | _OF_KINDS
-    found = kept.groups(variables, coordinates | part.coordinates, descriptions)
+    found = kept.build_groups(variables, coordinates | part.coordinates, descriptions)
     with np.errstate(divide="ignore"):  # a probability of 0
         logs = [np.log(each.answers()) for each in parts if each.answers is not None]
     if logs and is_pointwise(len(people), len(of)):
@@ -131,7 +131,7 @@ def kinds_tree(
         terms = _log_of_people(by_person, of) + coefficients
         variable = ("chain", "draw", "respondent"), terms.reshape(*shape, -1)
         found["log_likelihood"] = xr.Dataset(
-            {"answers": variable}, kept.coordinates() | {"respondent": people}
+            {"answers": variable}, kept.build_coordinates() | {"respondent": people}
         )
     observed = part.observed | {"answers": ("given_answer", given.times)}
     found["observed_data"] = xr.Dataset(observed, part.observed_coordinates)

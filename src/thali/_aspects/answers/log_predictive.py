@@ -10,7 +10,7 @@ from thali._model.option_sets import is_best_worst, set_indices
 from thali._people.latent_classes import aligned_shares
 from thali._posterior.view import Posterior
 
-from ..draws.columns import FeatureColumns, columns_of
+from ..draws.feature_columns import FeatureColumns, read_columns
 from .predict import out_of_sets
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def log_predictive_of_one(posterior: Posterior, data: Any) -> "pandas.Series":
     """The ln of the mean over draws of the probability of everybody's choices, by respondent."""
     from scipy.special import logsumexp
 
-    logs = _log_of_people(posterior, [columns_of(posterior)], data)[0]
+    logs = _log_of_people(posterior, [read_columns(posterior)], data)[0]
     return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
 
@@ -30,7 +30,7 @@ def log_predictive_of_kinds(posterior: Posterior, classes: Posterior, data: Any)
     from scipy.special import logsumexp
 
     by_kind = _log_of_people(
-        posterior, [columns_of(classes.of_group(name)) for name in classes.groups], data
+        posterior, [read_columns(classes.of_group(name)) for name in classes.groups], data
     )
     logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(posterior).T)[:, :, None], axis=0)
     return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))

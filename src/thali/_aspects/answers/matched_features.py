@@ -12,7 +12,7 @@ from thali._arguments import between
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 
-from ..draws.columns import FeatureColumns, columns_of
+from ..draws.feature_columns import FeatureColumns, read_columns
 from .features import checked_probability, distinct_owners, without_idle_weights
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def matched_features(posterior: Posterior, similar: Any, min_probability: Any) -
     show them."""
     similar = between("similar", similar, "the minimum Jaccard index of merged features")
     least = checked_probability(min_probability)
-    return match(columns_of(posterior), similar, least, 1 if posterior.shows_single else 2)
+    return match(read_columns(posterior), similar, least, 1 if posterior.shows_single else 2)
 
 
 def matched_table(posterior: Posterior, found: Matched, ci: float = INTERVAL) -> "pandas.DataFrame":

@@ -14,7 +14,7 @@ from thali._people.columns import no_covariates
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
+from ..draws.feature_columns import FeatureColumns, read_columns
 from .population import LEAST, NEW_PEOPLE, PopulationDraws, new_weights
 from .predict import AskedSets, out_of_sets
 from .slopes import covariates_in, slopes_in
@@ -27,7 +27,7 @@ _NUMBERS = 2**15  # new people of all draws at least, as far as NEW_PEOPLE of a 
 
 def population_in(posterior: Posterior) -> PopulationDraws:
     """What a posterior says of the people of whom everybody has weights of their own."""
-    common = columns_of(posterior.of_common())
+    common = read_columns(posterior.of_common())
     return PopulationDraws(common, posterior.kappa.ravel(), slopes_in(posterior))
 
 
@@ -69,7 +69,7 @@ def new_people(population: PopulationDraws) -> list[FeatureColumns]:
         np.empty((number, *common.unique_weights.shape)),
     )
     for draw in range(common.n_draws):
-        columns = slice(common.first_column[draw], common.first_column[draw + 1])
+        columns = slice(common.column_offsets[draw], common.column_offsets[draw + 1])
         own = new_weights(population, draw, common.weights[columns], number)
         weights[:, columns], unique[:, draw] = np.split(own, [columns.stop - columns.start], axis=1)
     return [
@@ -171,7 +171,7 @@ class _Logs(NamedTuple):
     def log_density(self, common: FeatureColumns, kappa: np.ndarray) -> np.ndarray:
         """That of the logarithms of Gamma(kappa, kappa), without its constant (draws,)."""
         unique = (self.unique - np.exp(self.unique)).sum(axis=1)
-        return kappa * (common.summed(self.weights - np.exp(self.weights)) + unique)
+        return kappa * (common.sum_by_draw(self.weights - np.exp(self.weights)) + unique)
 
     def moved(self, rng: np.random.Generator, step: float, widths: "_Logs") -> "_Logs":
         """All of them a step of a random walk further, of as many of their own widths."""

@@ -25,8 +25,8 @@ from thali._model.next_question import (
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
-from ..draws.probabilities import probability_draws
+from ..draws.feature_columns import FeatureColumns, read_columns
+from ..draws.probabilities import compute_probability_draws
 from .options import utility_draws
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def next_pairs_table(
     pairs = every_pair(among, labels, rng)
     columns, at = draws_for(posterior, 3 * len(pairs))
     first, second = pairs.T
-    p = probability_draws(columns, first, second, posterior.lapse)
+    p = compute_probability_draws(columns, first, second, posterior.lapse)
     if (tie := posterior.tie) is None:
         found = np.stack([p, 1.0 - p], axis=-1)
     else:
@@ -74,7 +74,7 @@ def next_sets_table(
 def draws_for(posterior: Posterior, places: int) -> tuple[FeatureColumns, np.ndarray]:
     """The columns of evenly spaced draws, as many as fit beside so many outcomes, and which draws
     these are."""
-    columns = columns_of(posterior)
+    columns = read_columns(posterior)
     at = spaced(columns.n_draws, places)
     return columns.take(at), at
 
@@ -111,7 +111,7 @@ def _aspect_target(
     wanted = np.zeros(columns.n_options, bool)
     wanted[[place_in(as_label(each), labels, "goal") for each in members]] = True
     shared = (
-        np.add.reduceat(wanted[columns.owners], columns.first_owner[:-1])
+        np.add.reduceat(wanted[columns.owners], columns.owner_offsets[:-1])
         if len(columns.sizes)
         else np.zeros(0)
     )

@@ -11,7 +11,7 @@ from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
+from ..draws.feature_columns import FeatureColumns, read_columns
 
 if TYPE_CHECKING:
     import pandas
@@ -34,7 +34,7 @@ def shares_of(utility: np.ndarray) -> np.ndarray:
 def rank_draws(posterior: Posterior) -> np.ndarray:
     """The rank of each option by utility in each draw (draw, option), 1 the highest; equal ones
     share their mean."""
-    return average_ranks(-utility_draws(columns_of(posterior)))
+    return average_ranks(-utility_draws(read_columns(posterior)))
 
 
 # The weight that each option has alone ------------------------------------------------------------
@@ -47,12 +47,12 @@ def unique_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
 
     from thali._tables import Table
 
-    columns = columns_of(posterior)
+    columns = read_columns(posterior)
     weights = columns.unique_weights.copy()
     alone = np.flatnonzero(columns.sizes == 1)
     np.add.at(
         weights,
-        (columns.draw[alone], columns.owners[columns.first_owner[alone]]),
+        (columns.draw[alone], columns.owners[columns.owner_offsets[alone]]),
         columns.weights[alone],
     )
     total = weights.sum(1, keepdims=True)
@@ -89,14 +89,14 @@ def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
             f"The table of similarities would have {n:,} rows, but the limit is {MAX_OPTIONS:,}"
             " options; use fewer options."
         )
-    columns = columns_of(posterior)
+    columns = read_columns(posterior)
     counts = ~ignored(columns, posterior.sees_single)
     total = np.zeros((n, n))
     step = max(1, BLOCK // max(1, n * n))
     weighed = replace(columns, weights=np.where(counts, columns.weights, 0.0))
     for start in range(0, columns.n_draws, step):
         stop = min(start + step, columns.n_draws)
-        features, weights = weighed.dense(start, stop)
+        features, weights = weighed.to_dense(start, stop)
         owned = features.astype(float)
         shared = (owned * weights[:, :, None]).transpose(0, 2, 1) @ owned
         worth = np.diagonal(shared, axis1=1, axis2=2) + columns.unique_weights[start:stop]

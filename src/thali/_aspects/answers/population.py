@@ -11,9 +11,9 @@ from thali._data.kinds import PAIRS
 from thali._model.stored_choices import all_pair_coordinates, pair_index
 from thali._posterior.view import Posterior, flat, parted
 
-from ..draws.columns import FeatureColumns, columns_of
-from ..draws.probabilities import advantages, lapsing
-from ..draws.tree import kept_draws
+from ..draws.feature_columns import FeatureColumns, read_columns
+from ..draws.posterior_tree import select_kept_draws
+from ..draws.probabilities import compute_advantages, compute_choice_probability
 from .features import distinct_owners
 from .groups import _as_shares, _padded_weights, columns_of_group
 from .options import shares_of, utility_draws
@@ -59,7 +59,7 @@ def with_population(
 ) -> Posterior:
     """The posterior with the common weights and worths, and of pairs the choice probabilities of
     new people."""
-    kept = kept_draws(chains)
+    kept = select_kept_draws(chains)
     common = columns_of_group(kept, people)
     if posterior.unique is None:  # what the chains hold for them counts nowhere
         common = replace(common, unique_weights=np.zeros_like(common.unique_weights))
@@ -79,7 +79,7 @@ def with_population(
     }
     coordinates: dict[Any, Any] = {}
     if posterior.data_kind == PAIRS and posterior.features is not None:
-        kappa = np.concatenate(kept.parameter("kappa"))
+        kappa = np.concatenate(kept.stack_parameter("kappa"))
         mean = mean_of_new(PopulationDraws(common, kappa, slopes_in(posterior)), lapse)
         drawn["population_probability"] = ("chain", "draw", "pair"), mean.reshape(shape)
         coordinates = (
@@ -108,12 +108,12 @@ def mean_of_new(population: PopulationDraws, lapse: float) -> np.ndarray:
     people = int(np.clip(AT_ONCE // len(first), LEAST, NEW_PEOPLE))
     found = np.empty((common.n_draws, len(first)))
     for draw in range(common.n_draws):
-        features, weights = common.dense(draw, draw + 1)
+        features, weights = common.to_dense(draw, draw + 1)
         own = new_weights(population, draw, weights[0], people)
         shared = weights.shape[1]
         owned = np.broadcast_to(features, (people, *features.shape[1:]))
-        sides = advantages(owned, own[:, :shared], own[:, shared:], first, second)
-        found[draw] = lapsing(*sides, lapse).mean(axis=0)
+        sides = compute_advantages(owned, own[:, :shared], own[:, shared:], first, second)
+        found[draw] = compute_choice_probability(*sides, lapse).mean(axis=0)
     return found
 
 
@@ -128,7 +128,7 @@ def new_weights(
     from scipy.special import gammaincinv
 
     common, kappa, slopes = population
-    columns = slice(common.first_column[draw], common.first_column[draw + 1])
+    columns = slice(common.column_offsets[draw], common.column_offsets[draw + 1])
     about = np.concatenate([weights, common.unique_weights[draw]])
     rng = np.random.default_rng(
         np.array([kappa[draw], common.unique_weights[draw].sum()]).view(np.uint64)
@@ -158,7 +158,7 @@ def quantities_of_population(posterior: Posterior, most: int) -> dict[str, np.nd
 def common_weights_of_features(posterior: Posterior) -> dict[str, np.ndarray]:
     """`weight[a, b, ...]` of probable features of several options: that which everybody's vary
     about, 0 if absent."""
-    columns, labels = columns_of(posterior), np.array(posterior.labels)
+    columns, labels = read_columns(posterior), np.array(posterior.labels)
     weights = flat(posterior.common_weights)[columns.draw, columns.slot]
     patterns, pattern = distinct_owners(columns)
     sizes = np.array([len(owners) for owners in patterns])

@@ -14,9 +14,13 @@ from thali._model.option_sets import is_best_worst, pair_indices, set_indices, t
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
-from ..draws.covariates import Lift
-from ..draws.probabilities import mean_probabilities, probability_blocks, probability_draws
+from ..draws.covariate_lifts import CovariateLift
+from ..draws.feature_columns import FeatureColumns, read_columns
+from ..draws.probabilities import (
+    compute_mean_probabilities,
+    compute_probability_draws,
+    iterate_probabilities,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -29,7 +33,7 @@ def predicted_with_errors(posterior: Posterior, sets: Any, return_se: bool, cova
     """The probabilities of `predict_proba` by a posterior of choices, and their errors if asked
     for."""
     labels, lapse = posterior.labels, posterior.lapse
-    columns, lift = columns_of(posterior), lift_for(posterior, sets, covariates)
+    columns, lift = read_columns(posterior), lift_for(posterior, sets, covariates)
     found = predicted(columns, labels, sets, lapse, lift)
     if not return_se:
         return found
@@ -37,14 +41,18 @@ def predicted_with_errors(posterior: Posterior, sets: Any, return_se: bool, cova
 
 
 def predicted(
-    columns: FeatureColumns, labels: list[str], sets: Any, lapse: float, lift: Lift | None = None
+    columns: FeatureColumns,
+    labels: list[str],
+    sets: Any,
+    lapse: float,
+    lift: CovariateLift | None = None,
 ) -> "np.ndarray | list[np.ndarray]":
     """For pairs the probability of the first; otherwise, for each set, the probabilities of its
     members, or answers."""
     places, paired = set_indices(sets, labels)
     if paired:
         first, second = np.array(places, np.int64).reshape(-1, 2).T
-        return mean_probabilities(columns, first, second, lapse, lift)
+        return compute_mean_probabilities(columns, first, second, lapse, lift)
     from ..likelihoods.set_draws import mean_over_draws
 
     draws_of, first = out_of_sets(columns, places, is_best_worst(sets), lapse)
@@ -69,7 +77,7 @@ class AskedSets:
         answers, of sets."""
         if self.paired:
             first, second = self.pairs
-            return probability_draws(columns, first, second, self.lapse)
+            return compute_probability_draws(columns, first, second, self.lapse)
         return out_of_sets(columns, self.places, self.answers, self.lapse)[0](
             slice(0, columns.n_draws)
         )
@@ -110,7 +118,7 @@ def errors_of_predictions(
     sets: Any,
     lapse: float,
     chains: int,
-    lift: Lift | None,
+    lift: CovariateLift | None,
 ) -> "np.ndarray | list[np.ndarray]":
     """Monte Carlo standard errors of what `predicted` gives, in the same form."""
     from thali._posterior.summary import mean_errors
@@ -121,8 +129,8 @@ def errors_of_predictions(
         some = places[first : first + _SETS]
         if paired:
             first_option, second_option = np.array(some, np.int64).reshape(-1, 2).T
-            part = None if lift is None else Lift(lift.beta, lift.x[first : first + _SETS])
-            draws = probability_draws(columns, first_option, second_option, lapse, part)
+            part = None if lift is None else CovariateLift(lift.beta, lift.x[first : first + _SETS])
+            draws = compute_probability_draws(columns, first_option, second_option, lapse, part)
         else:
             draws_of, begin = out_of_sets(columns, some, is_best_worst(sets), lapse)
             draws = draws_of(slice(0, columns.n_draws))
@@ -132,7 +140,7 @@ def errors_of_predictions(
     return found if paired else np.split(found, np.cumsum(sizes)[:-1])
 
 
-def lift_for(posterior: Posterior, sets: Any, covariates: Any) -> Lift | None:
+def lift_for(posterior: Posterior, sets: Any, covariates: Any) -> CovariateLift | None:
     """What covariates of a prediction do to its pairs; None if none are given."""
     if covariates is None:
         return None
@@ -142,15 +150,15 @@ def lift_for(posterior: Posterior, sets: Any, covariates: Any) -> Lift | None:
             "Covariates require comparisons of two options; give pairs of labels, [(a, b), ...]."
         )
     x = values_for(covariates, posterior.covariates, len(places))
-    return Lift(posterior.coefficients, x) if x.shape[1] else None
+    return CovariateLift(posterior.coefficients, x) if x.shape[1] else None
 
 
 def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
     """A row a pair: a, b, p_a, p_tie, p_b."""
-    labels, columns, tie = posterior.labels, columns_of(posterior), posterior.tie
+    labels, columns, tie = posterior.labels, read_columns(posterior), posterior.tie
     first, second = pair_indices(pairs, labels, posterior.has_ties)
     total, lift = np.zeros((len(first), 3)), lift_for(posterior, pairs, covariates)
-    for draws, p, q in probability_blocks(columns, first, second, posterior.lapse, lift):
+    for draws, p, q in iterate_probabilities(columns, first, second, posterior.lapse, lift):
         total += compute_outcomes(p, q, tie[draws, None]).sum(axis=0)
     return tabulate_outcomes(labels, first, second, total / columns.n_draws)
 
@@ -163,8 +171,8 @@ def outcome_draws(posterior: Posterior, part: HeldOutPair) -> np.ndarray:
     outcomes)."""
     count, n_outcomes = part.counts.shape
     lift = lift_for(posterior, [part.pair] * count, part.known(posterior.covariates))
-    draws = probability_draws(
-        columns_of(posterior), *part.places(posterior.labels), posterior.lapse, lift
+    draws = compute_probability_draws(
+        read_columns(posterior), *part.places(posterior.labels), posterior.lapse, lift
     )
     p = draws.reshape(*posterior.shape, count)
     if n_outcomes == 2:

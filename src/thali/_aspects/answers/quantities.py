@@ -13,8 +13,8 @@ from thali._posterior.convergence import Advice
 from thali._posterior.view import Posterior
 from thali.errors import Setting
 
-from ..draws.columns import columns_of
-from ..draws.probabilities import probability_draws
+from ..draws.feature_columns import read_columns
+from ..draws.probabilities import compute_probability_draws
 from .features import features_table, presence_of
 from .options import shares_of, utility_draws
 from .population import quantities_of_population
@@ -82,7 +82,7 @@ def of_pairs(posterior: Posterior) -> Quantities:
     if (stored := posterior.choice_probability) is not None:
         compared = stored[..., pair_index(first, second, len(labels))]
     else:
-        found = probability_draws(columns_of(posterior), first, second, posterior.lapse)
+        found = compute_probability_draws(read_columns(posterior), first, second, posterior.lapse)
         compared = found.reshape(*shape, -1)
     named = enumerate(zip(first, second, strict=True))
     return own | {
@@ -96,7 +96,7 @@ def of_options(posterior: Posterior) -> Quantities:
     the highest."""
     labels, utility = (
         posterior.labels,
-        utility_draws(columns_of(posterior)).reshape(*posterior.shape, -1),
+        utility_draws(read_columns(posterior)).reshape(*posterior.shape, -1),
     )
     worth, rank = shares_of(utility), average_ranks(-utility)
     found = {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)}

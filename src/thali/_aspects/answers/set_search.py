@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._inference.indexing import BLOCK
 
-from ..draws.columns import FeatureColumns
+from ..draws.feature_columns import FeatureColumns
 
 # How much one feature explains: the likelihood that it adds, its weight integrated out ------------
 

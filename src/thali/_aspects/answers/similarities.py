@@ -17,8 +17,8 @@ from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 from thali.errors import Setting
 
-from ..draws.columns import columns_of
-from ..draws.similarities import measured_similarities, similarity_draws
+from ..draws.feature_columns import read_columns
+from ..draws.similarities import compute_similarities, read_similarities
 from .data_answers import DataAnswers
 from .kind import not_of_choices, of_only
 from .matched_features import similar_for
@@ -86,11 +86,13 @@ class SimilarityResults(ObjectResults):
         return fitted_draws(self.posterior, part)
 
     def _similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        return similarity_draws(columns_of(self.posterior), self.posterior.constant, first, second)
+        return compute_similarities(
+            read_columns(self.posterior), self.posterior.constant, first, second
+        )
 
     def _shared(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        columns = columns_of(self.posterior)
-        return similarity_draws(
+        columns = read_columns(self.posterior)
+        return compute_similarities(
             replace(columns, weights=np.ones_like(columns.weights)), 0.0, first, second
         )
 
@@ -98,7 +100,7 @@ class SimilarityResults(ObjectResults):
         return similarity_check_table(self.posterior, random_seed, ci)
 
     def data(self) -> Any:
-        return measured_similarities(self.posterior)
+        return read_similarities(self.posterior)
 
     def share_explained(self) -> float:
         """1 - Σ (s - fitted)² / Σ (s - mean of s)² over the measured pairs; NaN where all are
@@ -146,7 +148,9 @@ def fitted_draws(posterior: Posterior, data: "Similarities") -> tuple[np.ndarray
     """Mean and standard deviation of each measured similarity of these data, in every draw (chain,
     draw, pair)."""
     posterior = of_only(SIMILARITIES, posterior, "a predicted similarity")
-    mean = similarity_draws(columns_of(posterior), posterior.constant, data.first, data.second)
+    mean = compute_similarities(
+        read_columns(posterior), posterior.constant, data.first, data.second
+    )
     deviation = posterior.sigma[:, None] / np.sqrt(data.judgements)
     return mean.reshape(*posterior.shape, -1), deviation.reshape(*posterior.shape, -1)
 
@@ -167,14 +171,14 @@ def similarity_check_table(posterior: Posterior, random_seed: Any, ci: float) ->
 
     labels, (first, second) = np.array(posterior.labels), posterior.pairs
     observed, judgements = posterior.similarities, posterior.judgements
-    every = columns_of(posterior)
+    every = read_columns(posterior)
     draws = spaced_draws(every.n_draws, len(first))
     columns, rng = every.take(draws), spawn_generators(random_seed, 1)[0]
     own, sigma = posterior.constant[draws], posterior.sigma[draws]
 
     rows, squares = [], np.zeros(len(draws))
     for pairs in blocks(len(observed), len(draws)):
-        mu = similarity_draws(columns, own, first[pairs], second[pairs])
+        mu = compute_similarities(columns, own, first[pairs], second[pairs])
         deviation = sigma[:, None] / np.sqrt(judgements[pairs])
         distance = (observed[pairs] - mu) / deviation
         squares += (distance**2).sum(axis=1)

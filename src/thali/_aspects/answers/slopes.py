@@ -11,8 +11,8 @@ from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior, flat, parted
 from thali.errors import Argument, ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
-from ..draws.tree import kept_draws
+from ..draws.feature_columns import FeatureColumns, read_columns
+from ..draws.posterior_tree import select_kept_draws
 from .features import distinct_owners
 from .groups import _padded_weights, columns_of_groups
 from .options import utility_draws
@@ -42,14 +42,14 @@ class WeightSlopes(NamedTuple):
         draw before it."""
         x = np.broadcast_to(x, (common.n_draws, x.shape[-1]))
         weights = common.weights * np.exp((self.weights * x[common.draw]).sum(axis=1))
-        return common.reweighted(
+        return common.replace_weights(
             weights, common.unique_weights * np.exp((self.unique @ x[:, :, None])[..., 0])
         )
 
     def taken(self, common: FeatureColumns, draws: np.ndarray) -> "WeightSlopes":
         """Those of some of the draws of the columns."""
         each = [
-            common.reweighted(of_column, common.unique_weights).take(draws)
+            common.replace_weights(of_column, common.unique_weights).take(draws)
             for of_column in self.weights.T
         ]
         return WeightSlopes(
@@ -61,7 +61,7 @@ def with_slopes(
     posterior: Posterior, chains: Sequence["ChainDraws"], known: RespondentCovariates
 ) -> Posterior:
     """The posterior with the slopes, and what is known of people."""
-    kept = kept_draws(chains)
+    kept = select_kept_draws(chains)
     people, shape = len(known.matrix), kept.shape
     each = columns_of_groups(kept, range(people + 1, people + 1 + len(known.names)))
     found: dict[str, Any] = {
@@ -86,7 +86,7 @@ def slopes_in(posterior: Posterior) -> WeightSlopes | None:
     them."""
     if posterior.slopes is None:
         return None
-    columns = columns_of(posterior)
+    columns = read_columns(posterior)
     each = flat(posterior.slopes)[columns.draw, :, columns.slot]
     unique = np.zeros((columns.n_draws, columns.n_options, len(posterior.known)))
     if posterior.unique_slopes is not None:
@@ -118,14 +118,16 @@ def effect_draws(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[str,
     """
     slopes = slopes_in(posterior)
     assert slopes is not None
-    sd, common = posterior.fixed["known_sd"].values, columns_of(posterior.of_common())
+    sd, common = posterior.fixed["known_sd"].values, read_columns(posterior.of_common())
     labels = posterior.labels
     options, mean = {}, np.zeros((common.n_draws, len(sd)))
     if posterior.facts.of_choices:
         utility = utility_draws(common)
         along = np.stack(
             [
-                utility_draws(common.reweighted(common.weights * of, common.unique_weights * own))
+                utility_draws(
+                    common.replace_weights(common.weights * of, common.unique_weights * own)
+                )
                 for of, own in zip(slopes.weights.T, np.moveaxis(slopes.unique, 2, 0), strict=True)
             ],
             axis=2,

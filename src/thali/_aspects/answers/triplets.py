@@ -26,14 +26,14 @@ from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
-from ..draws.columns import columns_of
+from ..draws.feature_columns import read_columns
 from ..draws.triplets import (
-    answered,
-    mean_value,
-    pair_similarities,
-    probabilities_of_draws,
-    shared_draws,
-    triplet_blocks,
+    compute_mean_weight,
+    compute_pair_similarities,
+    compute_shared_weights,
+    compute_triplet_probabilities,
+    iterate_triplet_sets,
+    read_triplets,
 )
 from .next_question import draws_for, learning_target
 from .quantities import Quantities, of_presence
@@ -48,14 +48,14 @@ class TripletResults(ObjectResults):
 
     def _similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         posterior = self.posterior
-        return pair_similarities(
-            columns_of(posterior), posterior.constant, first, second, posterior.link
+        return compute_pair_similarities(
+            read_columns(posterior), posterior.constant, first, second, posterior.link
         )
 
     def _shared(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        columns = columns_of(self.posterior)
+        columns = read_columns(self.posterior)
         counted = replace(columns, weights=np.ones_like(columns.weights))
-        return shared_draws(counted, None, first, second, self.posterior.link)
+        return compute_shared_weights(counted, None, first, second, self.posterior.link)
 
     def _own_quantities(self) -> Quantities:
         """`constant`, as a share of the mean value of all pairs, if there is one, and `presence[a,
@@ -64,18 +64,18 @@ class TripletResults(ObjectResults):
         present = of_presence(posterior, sees_single=False, sees_full=posterior.has_constant)
         if (constant := posterior.constant) is None:
             return present
-        share = constant / mean_value(columns_of(posterior), constant)
+        share = constant / compute_mean_weight(read_columns(posterior), constant)
         return {"constant": share.reshape(posterior.shape)} | present
 
     def predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
         return predicted_pairs(self.posterior, sets, return_se)
 
     def data(self) -> Any:
-        return answered(self.posterior)
+        return read_triplets(self.posterior)
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         columns, link, lapse = (
-            columns_of(self.posterior).take(draws),
+            read_columns(self.posterior).take(draws),
             self.posterior.link,
             self.posterior.lapse,
         )
@@ -83,7 +83,7 @@ class TripletResults(ObjectResults):
 
         def of_questions(some: slice) -> np.ndarray:
             start, first, second = slice_sets(data.start, some, data.first, data.second)
-            p = probabilities_of_draws(columns, constant, start, first, second, link, lapse)
+            p = compute_triplet_probabilities(columns, constant, start, first, second, link, lapse)
             return p / np.repeat(np.add.reduceat(p, start[:-1], axis=1), np.diff(start), axis=1)
 
         return of_questions
@@ -102,7 +102,7 @@ def predicted_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
 
     start, first, second = places_of_pairs(sets, posterior.labels)
     mean, errors = np.empty(len(first)), np.empty(len(first))
-    for places, draws in triplet_blocks(posterior, start, first, second):
+    for places, draws in iterate_triplet_sets(posterior, start, first, second):
         mean[places] = draws.mean(axis=0)
         if return_se:
             errors[places] = mean_errors(draws.T.reshape(draws.shape[1], posterior.shape[0], -1))
@@ -162,8 +162,8 @@ def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
             f"{len(labels):,} objects have {len(first):,} pairs, too many for a table of ranks;"
             " compare selected pairs with predict_proba."
         )
-    similarity = pair_similarities(
-        columns_of(posterior), posterior.constant, first, second, posterior.link
+    similarity = compute_pair_similarities(
+        read_columns(posterior), posterior.constant, first, second, posterior.link
     )
     rank = average_ranks(-similarity)
     sides = pair_coordinates("", labels, first, second)
@@ -187,7 +187,7 @@ def next_triplets_table(
     constant = None if posterior.constant is None else posterior.constant[at]
     first, second = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
     start = np.arange(len(triples) + 1) * 3
-    p = probabilities_of_draws(
+    p = compute_triplet_probabilities(
         columns, constant, start, first, second, posterior.link, posterior.lapse
     )
     chosen = choose(

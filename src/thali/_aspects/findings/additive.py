@@ -46,8 +46,8 @@ from thali.errors import Argument, DataWarning, Setting
 
 from ..answers.fit_quality import swap_sentence
 from ..answers.matched_features import similar_for
-from ..draws.columns import columns_of
-from ..draws.similarities import similarity_draws
+from ..draws.feature_columns import read_columns
+from ..draws.similarities import compute_similarities
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 from . import groups, people
 from .english import ENGLISH
@@ -84,7 +84,7 @@ def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataF
     if posterior.similarity is not None:
         draws = posterior.similarity[..., pair_index(first, second, len(labels))]
     else:
-        draws = similarity_draws(columns_of(posterior), posterior.constant, first, second)
+        draws = compute_similarities(read_columns(posterior), posterior.constant, first, second)
     draws = draws.reshape(-1, len(shown))
     low, high = np.quantile(draws, tails_of(ci), axis=0)
     named = {"a": np.array(labels, object)[first], "b": np.array(labels, object)[second]}

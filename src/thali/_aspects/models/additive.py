@@ -29,7 +29,7 @@ from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
 from ..answers.kind import of_only
-from ..draws.similarities import measured_similarities
+from ..draws.similarities import read_similarities
 from ..likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, mean_share, suited_prior
 from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
 from ..likelihoods.residuals import CONSTANT, VARIANCE
@@ -614,17 +614,17 @@ class AdditiveClustering(AdditiveAnswers):
         Navarro & Griffiths (2007), section 4, eq. 8 to 13.
         """
         from ..answers.estimate import KINDS, estimate
-        from ..draws.columns import columns_of
+        from ..draws.feature_columns import read_columns
 
         one_of("kind", kind, KINDS)
         posterior = self._view
 
         def make() -> "Estimate":
-            data = measured_similarities(posterior)
+            data = read_similarities(posterior)
             parts = self._parts_but_sigma(data)
             return estimate(
                 kind,
-                columns_of(posterior),
+                read_columns(posterior),
                 constant=posterior.constant,
                 sigma=posterior.sigma,
                 alpha=posterior.alpha.ravel(),

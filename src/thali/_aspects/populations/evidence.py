@@ -17,7 +17,7 @@ from thali._model.sampling import refuse_changed
 from thali._posterior.evidence import LogEvidence, along_temperatures
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError
 
-from ..draws.columns import columns_of_chains
+from ..draws.feature_columns import concatenate_chain_columns
 from ..likelihoods.parameters import Normal
 from ..operations import is_scale_free
 from ..samplers.prior_ladder import PriorLadder, build_ladders, place_first_levels, place_levels
@@ -141,7 +141,7 @@ def build_constant(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadde
 
     def constant(ladder: PriorLadder) -> float:
         draws = ladder.collect_draws(1)
-        columns = columns_of_chains([draws], 1)
+        columns = concatenate_chain_columns([draws], 1)
         parts = [
             likelihood.posterior_part(columns, draws.extra, part_data, (1, 1), False)
             for part_data in data

@@ -17,7 +17,7 @@ from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
 from ..answers.groups import columns_of_group
-from ..draws.tree import KeptDraws
+from ..draws.posterior_tree import KeptDraws
 from ..group_likelihoods import people_of
 from ..group_state import ClassMembership, KindModel, People, drawn_kinds, kinds_at, level_caches
 from ..likelihoods.elimination import as_pairs

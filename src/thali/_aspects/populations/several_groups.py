@@ -29,7 +29,7 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 from ..answers.groups import columns_of_group, group_posterior
 from ..answers.population import with_population
 from ..answers.slopes import with_slopes
-from ..draws.tree import KeptDraws
+from ..draws.posterior_tree import KeptDraws
 from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, SLOPE_SD, Base, empty_base
 from ..moves.group_densities import MIN_WEIGHT
 from ..samplers.draw_record import ChainDraws

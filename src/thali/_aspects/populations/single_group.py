@@ -12,9 +12,9 @@ from thali._people.populations import refuse_one_group
 from thali._posterior.view import Posterior
 from thali.errors import DataError
 
-from ..draws.columns import columns_of, columns_of_chains
-from ..draws.covariates import own_draws
-from ..draws.tree import to_datatree
+from ..draws.covariate_lifts import read_parameter_draws
+from ..draws.feature_columns import concatenate_chain_columns, read_columns
+from ..draws.posterior_tree import build_datatree
 from ..samplers.draw_record import ChainDraws
 from ..samplers.task import build_task
 
@@ -125,7 +125,7 @@ class SingleGroup(Population):
         self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
     ) -> "xarray.DataTree":
         learns_alpha = task.model.learn_alpha
-        return to_datatree(
+        return build_datatree(
             draws, data, parts["likelihood"], learned_alpha=learns_alpha, attrs=attrs, task=task
         )
 
@@ -174,11 +174,14 @@ def simulate_replicates(
     posterior: Posterior, likelihood: Any, data: Any, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """Simulate data at every draw, as arrays (chain, draw, ...) by name."""
-    columns, parameters = columns_of(posterior), own_draws(posterior, likelihood.parameters)
+    columns, parameters = (
+        read_columns(posterior),
+        read_parameter_draws(posterior, likelihood.parameters),
+    )
     replicates = []
     for draw in range(columns.n_draws):
         draw_parameters = {name: array[draw] for name, array in parameters.items()}
-        new_data = likelihood.new_data(columns.at(draw), draw_parameters, data, rng)
+        new_data = likelihood.new_data(columns.select_draw(draw), draw_parameters, data, rng)
         replicates.append(new_data.observed)
     arrays = {}
     for name in replicates[0]:
@@ -190,9 +193,12 @@ def simulate_replicates(
 def build_observed(posterior: Posterior, likelihood: Any, data: Any) -> dict[str, np.ndarray]:
     """Return the group observed_data of a fit to these data, empty for another design."""
     parameters = {
-        name: values[:1] for name, values in own_draws(posterior, likelihood.parameters).items()
+        name: values[:1]
+        for name, values in read_parameter_draws(posterior, likelihood.parameters).items()
     }
-    part = likelihood.posterior_part(columns_of(posterior).at(0), parameters, data, (1, 1), False)
+    part = likelihood.posterior_part(
+        read_columns(posterior).select_draw(0), parameters, data, (1, 1), False
+    )
     return observed_of_design(posterior, part)
 
 
@@ -208,9 +214,9 @@ def sample_prior_features(
         draw = _sample_prior_draw(task, likelihood, data, rng)
         draws.append(draw)
         parameters = {name: array[0] for name, array in draw.extra.items()}
-        new.append(likelihood.new_data(columns_of_chains([draw], 1), parameters, data, rng))
+        new.append(likelihood.new_data(concatenate_chain_columns([draw], 1), parameters, data, rng))
     posterior = Posterior(
-        to_datatree(
+        build_datatree(
             [concatenate_draws(draws)], data, likelihood, learned_alpha=task.model.learn_alpha
         )
     )
