@@ -36,7 +36,7 @@ from thali.errors import (
 )
 
 from ..coding import refuse_many_levels
-from ..logit import contradicted_sentence, directions_of
+from ..logit import describe_contradicted_directions, parse_directions
 from .arguments import (
     CHAINS,
     FIRST_DRAWS,
@@ -397,7 +397,7 @@ class ProductClasses(ProductClassReports, RunByChains):
 
     def _remarks(self, data: "ChoiceExperiment", monotone: dict[str, str]) -> list[Any]:
         """Return warnings about unusual data."""
-        contradicted = "" if is_quiet() else contradicted_sentence(data, monotone)
+        contradicted = "" if is_quiet() else describe_contradicted_directions(data, monotone)
         dominated = describe_dominated_choices(data, monotone) if self.lapse == 0.0 else ""
         return [remark for remark in (contradicted, dominated) if remark]
 
@@ -546,7 +546,7 @@ class ProductClasses(ProductClassReports, RunByChains):
         share("lapse", self.lapse, "the probability of choosing at random")
         if self.alpha is not None:
             positive("alpha", self.alpha, "the expected number of classes that a respondent uses")
-        monotone = directions_of("monotone", self.monotone, data)
+        monotone = parse_directions("monotone", self.monotone, data)
         one_of("method", self.method, tuple(ENGINES))
         refuse_many_levels(data, None)
         return monotone
