@@ -7,7 +7,7 @@ finds.
    .089): the largest R-hat of the log-likelihood, of the similarity of any pair, and of the number
    of features that a pair shares (four chains).
 2. `AdditiveClustering(method="map").fit`: log p(F, S) of the ends of 20 annealed runs (best and
-   median), with and without memberships of an object drawn together (`moves/joint_rows.py`).
+   median), with and without memberships of an object drawn together (`moves/joint_memberships.py`).
 """
 
 import sys

@@ -100,7 +100,7 @@ def group_by_respondent(data: Any, ties: bool) -> AnswersByRespondent | None:
     """Count answers by respondent; None if fewer than two respondents are identified."""
     questions = data.questions(ties)
     if questions is None:  # similarities are measured: every judgement is an outcome
-        if (judgements := data.n_answers) is None:
+        if (judgements := data.answers) is None:
             return None
         respondent, n_outcomes = judgements.respondent, len(judgements.values)
         column, times = np.arange(n_outcomes), np.ones(n_outcomes)

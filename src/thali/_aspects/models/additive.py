@@ -35,7 +35,7 @@ from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
 from ..likelihoods.residuals import CONSTANT, VARIANCE
 from ..populations.one import Population
 from ..populations.populations import population_of
-from ..priors.feature_argument import prior_of
+from ..priors.feature_argument import build_feature_prior
 from ..samplers.chains import FeatureChain
 from ..samplers.task import build_task
 from ..spec import ADDITIVE, OPEN
@@ -442,7 +442,7 @@ class AdditiveClustering(AdditiveAnswers):
         rules = rules_for(data)
         self._refuse_others(rules.kind)
         return {
-            "prior": prior_of("features", self._features, data.labels, words=("ibp",)),
+            "prior": build_feature_prior("features", self._features, data.labels, words=("ibp",)),
             "likelihood": rules.likelihood(self),
             "weight_prior": self._weight_prior_for(data),
             "alpha": self.alpha,

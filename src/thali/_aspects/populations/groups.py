@@ -31,7 +31,7 @@ from ..answers.population import with_population
 from ..answers.slopes import with_slopes
 from ..draws.tree import KeptDraws
 from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, SLOPE_SD, Base, empty_base
-from ..moves.group_densities import SMALLEST
+from ..moves.group_densities import MIN_WEIGHT
 from ..samplers.draw_record import ChainDraws
 from ..samplers.group_sweeps import prepare_groups, rebuild_groups, sum_group_log_likelihoods
 from ..samplers.prior_ladder import EvidenceLadder
@@ -244,7 +244,9 @@ def drawn_base(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
     model, base = task.model, empty_base(task.n_options, rows, task.model, task.n_groups)
     if model.similar:
         for values in (base.v, base.own):
-            values[:] = np.maximum(rng.gamma(model.shape, 1.0 / model.rate, values.size), SMALLEST)
+            values[:] = np.maximum(
+                rng.gamma(model.shape, 1.0 / model.rate, values.size), MIN_WEIGHT
+            )
         if math.isnan(model.kappa):
             base.real[KAPPA] = rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE)
     if model.known.shape[1]:

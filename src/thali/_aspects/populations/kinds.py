@@ -23,7 +23,7 @@ from ..draws.tree import KeptDraws
 from ..group_likelihoods import people_of
 from ..group_state import ClassMembership, KindModel, People, drawn_kinds, kinds_at, level_caches
 from ..likelihoods.elimination import as_pairs
-from ..moves.kinds import recount
+from ..moves.class_membership import recount_answers
 from ..samplers.cost_model import forecast_group_seconds
 from ..samplers.draw_record import ChainRecord
 from ..samplers.group_sweeps import (
@@ -205,7 +205,7 @@ def completed_kinds(
     level."""
     last = steps.at[steps.beta.shape[0] - 1]
     rebuild_level(model.groups, caches, states, last)
-    recount(
+    recount_answers(
         model,
         level_caches(model.groups, caches, last),
         replica(states, last),
