@@ -16,8 +16,8 @@ from thali.errors import Argument, ArgumentError, Setting
 from ..draws.columns import columns_of
 from ..draws.probabilities import lapsing
 from .features import features_table
-from .groups import group_weight_draws
-from .options import shares_of
+from .group_posterior import group_weight_draws
+from .option_tables import shares_of
 
 if TYPE_CHECKING:
     import pandas

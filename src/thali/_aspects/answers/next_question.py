@@ -27,7 +27,7 @@ from thali.errors import ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
 from ..draws.probabilities import probability_draws
-from .options import utility_draws
+from .option_tables import utility_draws
 
 if TYPE_CHECKING:
     import pandas

@@ -15,9 +15,9 @@ from ..draws.columns import FeatureColumns, columns_of
 from ..draws.probabilities import advantages, lapsing
 from ..draws.tree import kept_draws
 from .features import distinct_owners
-from .groups import _as_shares, _padded_weights, columns_of_group
-from .options import shares_of, utility_draws
-from .slopes import WeightSlopes, quantities_of_slopes, slopes_in
+from .group_posterior import _as_shares, _padded_weights, columns_of_group
+from .option_tables import shares_of, utility_draws
+from .weight_slopes import WeightSlopes, quantities_of_slopes, slopes_in
 
 if TYPE_CHECKING:
     from ..samplers.record import ChainDraws

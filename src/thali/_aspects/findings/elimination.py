@@ -25,7 +25,7 @@ from thali._model.wording import phrase
 from thali._people.populations import LatentClasses
 from thali._trees.tree import Tree
 
-from ..answers.kind import of_choices
+from ..answers.data_kind_checks import require_choices
 from . import groups, kinds, people
 from .english import ENGLISH
 from .features import (
@@ -127,7 +127,7 @@ def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 @finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Observed proportions beside predicted probabilities."""
-    of_choices(model._view, "The prediction")
+    require_choices(model._view, "The prediction")
     return predictions_finding(model._data_answers.predictions(settings.ci))
 
 

@@ -21,7 +21,7 @@ from thali._model.settings import AnswerSettings
 from thali._model.wording import estimate, phrase
 
 from ..answers.matched_features import members_in_words
-from ..answers.options import rank_draws
+from ..answers.option_tables import rank_draws
 from .english import ENGLISH
 from .features import by_member, labels_of, number_finding
 

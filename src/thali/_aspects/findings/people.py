@@ -17,7 +17,7 @@ from thali._posterior.dependence import POWER
 from thali._trees.tree import Tree
 
 from ..answers.individuals import population_table
-from ..answers.slopes import covariates_in
+from ..answers.weight_slopes import covariates_in
 from ..group_state import SLOPE_SD
 from .english import ENGLISH
 from .groups import parameter_notes

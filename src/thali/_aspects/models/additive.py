@@ -28,7 +28,7 @@ from thali._posterior.dependence import Dependence
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
-from ..answers.kind import of_only
+from ..answers.data_kind_checks import require_data_kind
 from ..draws.similarities import measured_similarities
 from ..likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, mean_share, suited_prior
 from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
@@ -261,7 +261,7 @@ LAPSE = 0.01
 
 def similarities(model: Any, name: str) -> None:
     """Require draws of similarities of one group of respondents."""
-    of_only(SIMILARITIES, model._view, name)
+    require_data_kind(SIMILARITIES, model._view, name)
 
 
 def learned_sigma(model: Any, name: str) -> None:

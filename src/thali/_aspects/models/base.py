@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from thali._posterior.dependence import Dependence
     from thali._trees.tree import Tree
 
-    from ..answers.data_answers import DataAnswers
     from ..answers.matched_features import Matched
+    from ..answers.posterior_results import PosteriorResults
 
 
 class LatentFeatures(HasGroups, RunByChains):
@@ -47,12 +47,12 @@ class LatentFeatures(HasGroups, RunByChains):
     _VIEW = Posterior
 
     @property
-    def _data_answers(self) -> "DataAnswers":
+    def _data_answers(self) -> "PosteriorResults":
         """What is answered because of the data and the people, made once."""
-        from ..answers.registry import answers_of
+        from ..answers.registry import load_results
 
         posterior = self._view
-        return self._once("answers", lambda: answers_of(posterior))
+        return self._once("answers", lambda: load_results(posterior))
 
     def _parts(self, data: Any) -> dict[str, Any]:
         raise NotImplementedError
@@ -219,8 +219,8 @@ class LatentFeatures(HasGroups, RunByChains):
         from thali._posterior.summary import summary_table
 
         summary, answers = self.summary(), self._data_answers
-        judged: Any = summary[[answers.judges(name) for name in summary.index]]
-        if more := answers.judged_besides():
+        judged: Any = summary[[answers.is_agreement_row(name) for name in summary.index]]
+        if more := answers.agreement_quantities():
             judged = pd.concat([judged, summary_table(more)])
         judged.attrs.update(summary.attrs)
         return judged
@@ -386,7 +386,7 @@ class LatentFeatures(HasGroups, RunByChains):
         ----------
         Görür, Jäkel & Rasmussen (2006), section 5.
         """
-        from ..answers.options import similarity_table
+        from ..answers.option_tables import similarity_table
 
         return similarity_table(self._view)
 

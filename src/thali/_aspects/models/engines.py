@@ -86,18 +86,18 @@ class ByChains(ChainsOfRespondents):
         self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None
     ) -> Any:
         """Posterior mean choice probabilities, lapse included."""
-        return model._data_answers.predicted(sets, return_se, covariates)
+        return model._data_answers.predict_proba(sets, return_se, covariates)
 
     def predict_outcomes(
         self, model: Any, pairs: Any, covariates: Any = None
     ) -> "pandas.DataFrame":
         """Posterior mean probabilities of the three outcomes of comparisons that may end in a
         tie."""
-        return model._data_answers.outcomes(pairs, covariates)
+        return model._data_answers.predict_outcomes(pairs, covariates)
 
     def predict_left_out(self, model: Any, part: Any) -> Any:
         """What every draw predicts for data that the model was fitted without."""
-        return model._data_answers.left_out(part)
+        return model._data_answers.predict_held_out(part)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """How probable all choices of a person together are, of whom nothing else is known."""

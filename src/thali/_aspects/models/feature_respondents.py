@@ -6,7 +6,7 @@ from thali._people.respondents import RespondentResults
 from thali._posterior.interval import INTERVAL
 
 from ..answers.individuals import of_everybody, person_table
-from ..answers.slopes import effects_table
+from ..answers.weight_slopes import effects_table
 
 if TYPE_CHECKING:
     import pandas

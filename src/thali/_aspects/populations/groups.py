@@ -26,9 +26,9 @@ from thali._posterior.evidence import LogEvidence
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.groups import columns_of_group, group_posterior
+from ..answers.group_posterior import columns_of_group, group_posterior
 from ..answers.population import with_population
-from ..answers.slopes import with_slopes
+from ..answers.weight_slopes import with_slopes
 from ..draws.tree import KeptDraws
 from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, SLOPE_SD, Base, empty_base
 from ..moves.group_densities import SMALLEST

@@ -18,7 +18,7 @@ from thali._people.populations import (
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
-from ..answers.groups import columns_of_group
+from ..answers.group_posterior import columns_of_group
 from ..draws.tree import KeptDraws
 from ..group_likelihoods import people_of
 from ..group_state import ClassMembership, KindModel, People, drawn_kinds, kinds_at, level_caches
@@ -62,7 +62,7 @@ class UnknownKinds(Population):
     def tree(
         self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
     ) -> "xarray.DataTree":
-        from ..answers.kinds_tree import kinds_tree
+        from ..answers.latent_class_tree import kinds_tree
 
         similar, learned = task.model.similar, task.model.learn_alpha
         return kinds_tree(

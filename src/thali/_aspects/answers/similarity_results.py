@@ -19,10 +19,10 @@ from thali.errors import Setting
 
 from ..draws.columns import columns_of
 from ..draws.similarities import measured_similarities, similarity_draws
-from .data_answers import DataAnswers
-from .kind import not_of_choices, of_only
+from .data_kind_checks import require_data_kind, requires_choices_error
 from .matched_features import similar_for
-from .quantities import Quantities, of_presence, temperatures_of, tempered
+from .posterior_results import PosteriorResults
+from .quantities import Quantities, advise_tempering, count_temperatures, presence_quantities
 
 if TYPE_CHECKING:
     import pandas
@@ -32,17 +32,19 @@ if TYPE_CHECKING:
 MAX_JUDGED_OBJECTS, JUDGED_PAIRS, MAX_JUDGED_NUMBERS = 40, (20, 200), 1e7
 
 
-class ObjectResults(DataAnswers):
+class ObjectResults(PosteriorResults):
     """What is alike to people, who compare objects: chains are judged by what is reported of pairs,
     too."""
 
-    def judged_besides(self) -> Quantities:
-        return of_some_pairs(self.posterior, "similarity", self._similarity) | self.judged_owners()
+    def agreement_quantities(self) -> Quantities:
+        return (
+            of_some_pairs(self.posterior, "similarity", self._similarity) | self.owner_quantities()
+        )
 
-    def judged_owners(self) -> Quantities:
+    def owner_quantities(self) -> Quantities:
         return of_some_pairs(self.posterior, "shared_features", self._shared)
 
-    def judges(self, name: str) -> bool:
+    def is_agreement_row(self, name: str) -> bool:
         # of many objects features are reported that were matched, of whatever owners, which pairs
         # show
         return similar_for(self.posterior.n_options) is None or not name.startswith(
@@ -62,7 +64,7 @@ class ObjectResults(DataAnswers):
 class SimilarityResults(ObjectResults):
     """Similarities of objects, two at a time."""
 
-    def _own_quantities(self) -> Quantities:
+    def _data_quantities(self) -> Quantities:
         """`sigma` and `constant` where they are learned, and `presence[a, b, ...]` of probable
         shared features."""
         posterior, own = self.posterior, {}
@@ -70,19 +72,19 @@ class SimilarityResults(ObjectResults):
             own["sigma"] = posterior.sigma.reshape(posterior.shape)
         if posterior.has_constant:
             own["constant"] = posterior.constant.reshape(posterior.shape)
-        return own | of_presence(posterior, sees_single=False)
+        return own | presence_quantities(posterior, sees_single=False)
 
-    def counted_features(self) -> Quantities:
+    def count_features(self) -> Quantities:
         # of a single object they are drawn from the prior
         return {"n_shared_features": self.posterior.n_counted}
 
-    def remedies(self) -> Advice:
+    def suggest_remedies(self) -> Advice:
         to_temper = (Setting("tempering", "auto"),)
-        return tempered(temperatures_of(self.posterior), to_temper)
+        return advise_tempering(count_temperatures(self.posterior), to_temper)
 
-    def left_out(self, part: Any) -> Any:
+    def predict_held_out(self, part: Any) -> Any:
         if not isinstance(part, Similarities):
-            raise not_of_choices(self.posterior, "A prediction of left-out data")
+            raise requires_choices_error(self.posterior, "A prediction of left-out data")
         return fitted_draws(self.posterior, part)
 
     def _similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -145,7 +147,7 @@ def spread(number: int, most: int) -> np.ndarray:
 def fitted_draws(posterior: Posterior, data: "Similarities") -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation of each measured similarity of these data, in every draw (chain,
     draw, pair)."""
-    posterior = of_only(SIMILARITIES, posterior, "a predicted similarity")
+    posterior = require_data_kind(SIMILARITIES, posterior, "a predicted similarity")
     mean = similarity_draws(columns_of(posterior), posterior.constant, data.first, data.second)
     deviation = posterior.sigma[:, None] / np.sqrt(data.judgements)
     return mean.reshape(*posterior.shape, -1), deviation.reshape(*posterior.shape, -1)

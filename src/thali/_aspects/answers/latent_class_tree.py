@@ -19,7 +19,7 @@ from thali._posterior.store import origin, tree_of
 from thali._posterior.view import POPULATION
 
 from ..draws.tree import kept_draws, stored_features
-from .groups import (
+from .group_posterior import (
     _padded_weights,
     columns_of_groups,
     comparable_weights,

@@ -36,8 +36,8 @@ from ..draws.triplets import (
     triplet_blocks,
 )
 from .next_question import draws_for, learning_target
-from .quantities import Quantities, of_presence
-from .similarities import ObjectResults
+from .quantities import Quantities, presence_quantities
+from .similarity_results import ObjectResults
 
 if TYPE_CHECKING:
     import pandas
@@ -57,17 +57,19 @@ class TripletResults(ObjectResults):
         counted = replace(columns, weights=np.ones_like(columns.weights))
         return shared_draws(counted, None, first, second, self.posterior.link)
 
-    def _own_quantities(self) -> Quantities:
+    def _data_quantities(self) -> Quantities:
         """`constant`, as a share of the mean value of all pairs, if there is one, and `presence[a,
         b, ...]`."""
         posterior = self.posterior
-        present = of_presence(posterior, sees_single=False, sees_full=posterior.has_constant)
+        present = presence_quantities(
+            posterior, sees_single=False, sees_full=posterior.has_constant
+        )
         if (constant := posterior.constant) is None:
             return present
         share = constant / mean_value(columns_of(posterior), constant)
         return {"constant": share.reshape(posterior.shape)} | present
 
-    def predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
+    def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
         return predicted_pairs(self.posterior, sets, return_se)
 
     def data(self) -> Any:

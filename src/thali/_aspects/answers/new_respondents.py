@@ -17,7 +17,7 @@ from thali.errors import Argument, ArgumentError
 from ..draws.columns import FeatureColumns, columns_of
 from .population import LEAST, NEW_PEOPLE, PopulationDraws, new_weights
 from .predict import AskedSets, out_of_sets
-from .slopes import covariates_in, slopes_in
+from .weight_slopes import covariates_in, slopes_in
 
 if TYPE_CHECKING:
     import pandas

@@ -14,8 +14,8 @@ from thali.errors import Argument, ArgumentError
 from ..draws.columns import FeatureColumns, columns_of
 from ..draws.tree import kept_draws
 from .features import distinct_owners
-from .groups import _padded_weights, columns_of_groups
-from .options import utility_draws
+from .group_posterior import _padded_weights, columns_of_groups
+from .option_tables import utility_draws
 
 if TYPE_CHECKING:
     import pandas

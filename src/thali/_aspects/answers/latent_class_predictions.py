@@ -15,7 +15,7 @@ from ..draws.columns import columns_of
 from ..draws.covariates import Lift
 from ..draws.probabilities import probability_blocks
 from ..draws.tree import DataPart
-from .groups import joined_parts
+from .group_posterior import joined_parts
 from .predict import AskedSets, lift_for
 
 if TYPE_CHECKING:
