@@ -26,10 +26,10 @@ from ..likelihoods.choice_parts import part_of_data
 from . import quantities
 from .group_posterior import group_features_table
 from .latent_class_predictions import (
-    answers_of_people,
-    as_groups,
-    outcomes_table_of_new,
-    predicted_of_new,
+    convert_classes_to_groups,
+    list_respondent_answers,
+    new_outcomes_table,
+    predict_new_respondent,
 )
 from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
 from .matched_features import Matched
@@ -179,7 +179,7 @@ class LatentClassResults(PosteriorResults):
         """The posterior of the classes as groups, with the data of probable members."""
         posterior, alike = self.posterior, self.pooled_results
         questions = alike.data().questions(posterior.has_ties)
-        respondent, answer, n_times = answers_of_people(posterior)
+        respondent, answer, n_times = list_respondent_answers(posterior)
         probable_class = memberships(posterior).argmax(axis=1)[respondent]
         parts, place_indices = [], []
         for class_index in range(posterior.most_classes):
@@ -190,7 +190,7 @@ class LatentClassResults(PosteriorResults):
             place_indices.append(
                 np.flatnonzero(np.repeat(questions.summed(counts) > 0.0, questions.sizes))
             )
-        return as_groups(posterior, parts, place_indices)
+        return convert_classes_to_groups(posterior, parts, place_indices)
 
     @cached_property
     def pooled_results(self) -> Any:
@@ -205,7 +205,7 @@ class LatentClassResults(PosteriorResults):
     ) -> list[AlikeRespondents]:
         """Return the members of each latent class, which change between draws."""
         all_questions = data.questions(self.posterior.has_ties)
-        (respondent, answer, times) = answers_of_people(self.posterior)
+        (respondent, answer, times) = list_respondent_answers(self.posterior)
         question = all_questions.question[answer]
         class_index, classes = aligned_members(self.posterior)[draws], self.class_posterior
 
@@ -233,10 +233,12 @@ class LatentClassResults(PosteriorResults):
         return GroupResults(self.class_posterior).agreement_quantities()
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
-        return predicted_of_new(self.posterior, self.class_posterior, sets, return_se, covariates)
+        return predict_new_respondent(
+            self.posterior, self.class_posterior, sets, return_se, covariates
+        )
 
     def predict_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
-        return outcomes_table_of_new(self.posterior, self.class_posterior, pairs, covariates)
+        return new_outcomes_table(self.posterior, self.class_posterior, pairs, covariates)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
         return log_predictive_of_kinds(self.posterior, self.class_posterior, choices)

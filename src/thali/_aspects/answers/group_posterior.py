@@ -1,9 +1,8 @@
-"""Groups of people: their draws as a tree in the ArviZ schema, the tree of one group, and their
-tables.
+"""Posterior of groups as a tree in the ArviZ schema, and its tables of features.
 
-The tree has what that of one group has, with the mean of the weights over groups, and besides by
-group the weights and what follows from them. Weights of choices, of which only ratios count, are
-shares of the group's total.
+The tree has the variables of one group, with the mean of the weights over groups, and in addition
+the weights of each group and the quantities that depend on them. Choices depend only on ratios of
+weights, so their weights are shares of the group's total.
 """
 
 import math
@@ -24,7 +23,7 @@ from thali.errors import Argument, ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
 from ..draws.tree import DataPart, KeptDraws, kept_draws, stored_features
-from .features import add_convergence, checked_probability, distinct_owners, features_table
+from .features import add_convergence, check_min_probability, features_table, find_distinct_owners
 
 if TYPE_CHECKING:
     import pandas
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..samplers.record import ChainDraws
 
-_OF_GROUPS = {
+_DESCRIPTIONS = {
     "group_weights": "weight of a feature in each group; padded with 0",
     "group_unique_weights": "weight of the unique aspect of an option, in each group",
     "common_weights": "common weight of a feature, around which individual weights vary; padded"
@@ -47,7 +46,7 @@ _OF_GROUPS = {
 }
 
 
-def group_posterior(
+def build_group_posterior(
     chains: Sequence["ChainDraws"],
     groups: "GroupedData",
     likelihood: Any,
@@ -57,318 +56,359 @@ def group_posterior(
     attrs: Mapping[str, object],
     persons: bool = False,
 ) -> Posterior:
-    """The posterior of the draws of all chains; chains of different lengths are cut to a rectangle.
+    """Build the posterior of groups from the draws of all chains.
 
-    Of `persons`, who may be many, nothing of each pair and draw is kept above `MAX_PAIRS` pairs of
-    all together, and no log-likelihoods of each answer and draw where these are too many.
+    Chains are cut to the shortest one. For `persons`, who may be many, variables per pair and draw
+    are stored only up to `MAX_PAIRS` pairs in total, and log-likelihoods per answer only if they
+    are few.
     """
 
-    kept = kept_draws(chains)
-    shape, by_group = kept.shape, columns_of_groups(kept, range(len(groups)))
-    sampled = kept.coordinates() | {"group": list(groups.names)}
+    draws = kept_draws(chains)
+    shape, by_group = draws.shape, list_group_columns(draws, range(len(groups)))
+    sampled = draws.coordinates() | {"group": list(groups.names)}
     labels = np.asarray(groups.labels, dtype=str)
-    pairs = groups.n_options * (groups.n_options - 1) // 2
-    dense, people = pairs <= MAX_PAIRS, len(groups) if persons else 1
-    of_pairs = dense and is_pointwise(pairs * people, math.prod(shape))
+    n_pairs = groups.n_options * (groups.n_options - 1) // 2
+    dense, n_people = n_pairs <= MAX_PAIRS, len(groups) if persons else 1
+    stores_pairs = dense and is_pointwise(n_pairs * n_people, math.prod(shape))
 
-    parts, extra = [], {name: [] for name in likelihood.parameters}
+    parts, parameters = [], {name: [] for name in likelihood.parameters}
     for g, data in enumerate(groups.data):
-        own = {name: kept.parameter(f"{name} {g}") for name in extra}
-        for name, values in own.items():
-            extra[name].append(values)
-        flat = {name: values.ravel() for name, values in own.items()}
+        group_parameters = {name: draws.parameter(f"{name} {g}") for name in parameters}
+        for name, values in group_parameters.items():
+            parameters[name].append(values)
+        flat = {name: values.ravel() for name, values in group_parameters.items()}
         parts.append(
-            _kept_of(likelihood.posterior_part(by_group[g], flat, data, shape, of_pairs), people)
+            _drop_large_variables(
+                likelihood.posterior_part(by_group[g], flat, data, shape, stores_pairs), n_people
+            )
         )
-    by_group = comparable_weights(by_group, parts, extra)
-    middle = mean_over(by_group)
+    by_group = scale_weights(by_group, parts, parameters)
+    mean_columns = average_weights(by_group)
     variables = {
-        **kept.variables(sum(part.log_constant for part in parts)),
-        **({"kappa": (("chain", "draw"), kept.parameter("kappa"))} if similar else {}),
+        **draws.variables(sum(part.log_constant for part in parts)),
+        **({"kappa": (("chain", "draw"), draws.parameter("kappa"))} if similar else {}),
         **{
             name: (("chain", "draw", "group"), np.stack(values, axis=2))
-            for name, values in extra.items()
-            if name in parts[0].descriptions  # others stand in the parts
+            for name, values in parameters.items()
+            if name in parts[0].descriptions  # the parts contain the others
         },
-        **stored_features(middle, shape, dense),
-        "group_weights": (("chain", "draw", "group", "feature"), _padded_weights(by_group, shape)),
+        **stored_features(mean_columns, shape, dense),
+        "group_weights": (("chain", "draw", "group", "feature"), pad_weights(by_group, shape)),
     }
     rows = set(parts[0].rows)
     for name, (dims, values) in parts[0].variables.items():
-        each = [part.variables[name][1] for part in parts if name in part.variables]
-        # of the owners, or a parameter, which all groups share
+        values_by_group = [part.variables[name][1] for part in parts if name in part.variables]
+        # a quantity of the owners, or a parameter that all groups share
         if len(dims) == 2 or name in parts[0].common:
             variables[name] = dims, values
-        elif rows & set(dims) and len(each) == len(parts):
-            variables[name] = dims, np.concatenate(each, axis=2)
+        elif rows & set(dims) and len(values_by_group) == len(parts):
+            variables[name] = dims, np.concatenate(values_by_group, axis=2)
         elif not rows & set(dims) and name != "unique_weights":
-            variables[name] = (*dims[:2], "group", *dims[2:]), np.stack(each, axis=2)
+            variables[name] = (*dims[:2], "group", *dims[2:]), np.stack(values_by_group, axis=2)
     if persons and FACTS[parts[0].kind].of_several:
-        common = _common_columns(
-            columns_of_group(kept, len(groups)), [part.scale for part in parts]
+        common_columns = _scale_common_weights(
+            select_group_columns(draws, len(groups)), [part.scale for part in parts]
         )
         variables["common_weights"] = (
             ("chain", "draw", "feature"),
-            _padded_weights([common], shape)[:, :, 0],
+            pad_weights([common_columns], shape)[:, :, 0],
         )
     stored = {dim for dims, _ in variables.values() for dim in dims}
-    coordinates = _coordinates(parts, stored)
+    coordinates = _join_coordinates(parts, stored)
     if likelihood.unique:
-        variables |= unique_variables(middle, by_group, shape, "group", "group_unique_weights")
-    descriptions = parts[0].descriptions | _OF_GROUPS
-    found = kept.groups(variables, sampled | {"option": labels, **coordinates}, descriptions)
+        variables |= build_unique_variables(
+            mean_columns, by_group, shape, "group", "group_unique_weights"
+        )
+    descriptions = parts[0].descriptions | _DESCRIPTIONS
+    datasets = draws.groups(variables, sampled | {"option": labels, **coordinates}, descriptions)
     if all(part.pointwise for part in parts):
-        found["log_likelihood"] = joined_parts(parts, "pointwise", 2, sampled)
-    found["observed_data"] = joined_parts(parts, "observed", 0, {})
-    constant = joined_parts(parts, "constants", 0, {"option": labels, "group": list(groups.names)})
+        datasets["log_likelihood"] = join_parts(parts, "pointwise", 2, sampled)
+    datasets["observed_data"] = join_parts(parts, "observed", 0, {})
+    constant = join_parts(parts, "constants", 0, {"option": labels, "group": list(groups.names)})
     constant["kind"], constant["learned_alpha"] = parts[0].kind, bool(learned_alpha)
     constant[POPULATION] = GROUPS
     constant["similar"] = bool(similar)
-    found["constant_data"] = constant
-    return Posterior.of(found, {**origin(), **attrs})
+    datasets["constant_data"] = constant
+    return Posterior.of(datasets, {**origin(), **attrs})
 
 
-def unique_variables(
-    middle: FeatureColumns,
-    each: Sequence[FeatureColumns],
+def build_unique_variables(
+    mean_columns: FeatureColumns,
+    columns_by_group: Sequence[FeatureColumns],
     shape: tuple[int, int],
     dim: str,
     name: str,
 ) -> dict[str, Any]:
-    """Return the variables of the weights of unique aspects: their mean, and those of each group or
-    class."""
-    of_each = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in each], axis=2)
-    mean = middle.unique_weights.reshape(*shape, -1)
+    """Build the unique-weight variables: mean, and per group or class."""
+    weights_by_group = np.stack(
+        [columns.unique_weights.reshape(*shape, -1) for columns in columns_by_group], axis=2
+    )
+    mean = mean_columns.unique_weights.reshape(*shape, -1)
     return {
         "unique_weights": (("chain", "draw", "option"), mean),
-        name: (("chain", "draw", dim, "option"), of_each),
+        name: (("chain", "draw", dim, "option"), weights_by_group),
     }
 
 
-def _kept_of(part: DataPart, people: int) -> DataPart:
-    """The part of one of so many people without what is too large of all of them."""
-    if people == 1:
+def _drop_large_variables(part: DataPart, n_people: int) -> DataPart:
+    """Drop the variables of a person that would be too large for `people` of them."""
+    if n_people == 1:
         return part
-    kept = {
+    variables = {
         name: (dims, values)
         for name, (dims, values) in part.variables.items()
-        if name == "unique_weights" or len(dims) == 2 or values[0, 0].size * people <= MAX_PAIRS
+        if name == "unique_weights" or len(dims) == 2 or values[0, 0].size * n_people <= MAX_PAIRS
     }
-    pointwise = is_pointwise(sum(values.size for _, values in part.pointwise.values()), people)
-    return replace(part, variables=kept, pointwise=part.pointwise if pointwise else {})
+    pointwise = is_pointwise(sum(values.size for _, values in part.pointwise.values()), n_people)
+    return replace(part, variables=variables, pointwise=part.pointwise if pointwise else {})
 
 
-def columns_of_group(kept: KeptDraws, g: int) -> FeatureColumns:
-    """The columns of one group, with its weights."""
-    return columns_of_groups(kept, [g])[0]
+def select_group_columns(draws: KeptDraws, g: int) -> FeatureColumns:
+    """Return the feature columns with the weights of group `g`."""
+    return list_group_columns(draws, [g])[0]
 
 
-def columns_of_groups(kept: KeptDraws, groups: Sequence[int]) -> list[FeatureColumns]:
-    """The columns of some groups, each with its weights; they have the rest in common."""
-    chains, draws = kept
-    owned = []
+def list_group_columns(draws: KeptDraws, groups: Sequence[int]) -> list[FeatureColumns]:
+    """Return the feature columns of several groups, which share their owners."""
+    chains, n_draws = draws
+    owners_by_chain = []
     for chain in chains:
-        columns = int(np.sum(chain.n_features[:draws]))
+        columns = int(np.sum(chain.n_features[:n_draws]))
         owners = int(np.sum(chain.sizes[:columns]))
-        owned.append((chain.n_features[:draws], chain.sizes[:columns], chain.owners[:owners]))
-    n_features, sizes, owners = (np.concatenate(arrays) for arrays in zip(*owned, strict=True))
-    found: list[FeatureColumns] = []
+        owners_by_chain.append(
+            (chain.n_features[:n_draws], chain.sizes[:columns], chain.owners[:owners])
+        )
+    n_features, sizes, owners = (
+        np.concatenate(arrays) for arrays in zip(*owners_by_chain, strict=True)
+    )
+    columns_by_group: list[FeatureColumns] = []
     for g in groups:
         weights = np.concatenate(
-            [chain.weights[: len(own), g] for chain, (_, own, _) in zip(chains, owned, strict=True)]
+            [
+                chain.weights[: len(chain_sizes), g]
+                for chain, (_, chain_sizes, _) in zip(chains, owners_by_chain, strict=True)
+            ]
         )
-        unique = np.concatenate([chain.unique_weights[:draws, g] for chain in chains])
-        made = (
-            found[0].reweighted(weights, unique)
-            if found
-            else FeatureColumns(n_features, weights, sizes, owners, unique)
-        )
-        found.append(made)
-    return found
+        unique_weights = np.concatenate([chain.unique_weights[:n_draws, g] for chain in chains])
+        if columns_by_group:
+            columns_by_group.append(columns_by_group[0].reweighted(weights, unique_weights))
+        else:
+            columns_by_group.append(
+                FeatureColumns(n_features, weights, sizes, owners, unique_weights)
+            )
+    return columns_by_group
 
 
-def comparable_weights(
-    by_group: list[FeatureColumns], parts: Sequence[Any], extra: dict[str, list[np.ndarray]]
+def scale_weights(
+    by_group: list[FeatureColumns], parts: Sequence[Any], parameters: dict[str, list[np.ndarray]]
 ) -> list[FeatureColumns]:
-    """The columns of groups with weights that can be compared: shares, where only ratios of them
-    count; the parameters in `extra` change with them."""
+    """Scale the weights of groups so that they can be compared.
+
+    Where only ratios of weights count, weights become shares. The parameters in `extra` are scaled
+    with them.
+    """
     if not FACTS[parts[0].kind].of_several:
-        return list(map(_as_shares, by_group))
-    found = list(by_group)
+        return list(map(normalise_to_shares, by_group))
+    scaled = list(by_group)
     for g, part in enumerate(parts):
         if part.scale is not None:
-            found[g] = replace(found[g], weights=found[g].weights / part.scale[found[g].draw])
-            for values in extra.values():
+            scaled[g] = replace(scaled[g], weights=scaled[g].weights / part.scale[scaled[g].draw])
+            for values in parameters.values():
                 values[g] = values[g] / part.scale.reshape(values[g].shape)
-    return found
+    return scaled
 
 
-def _common_columns(columns: FeatureColumns, scales: Sequence[Any]) -> FeatureColumns:
-    """The columns with what everybody's weights vary about, over the mean of their scales where
-    only ratios count."""
+def _scale_common_weights(columns: FeatureColumns, scales: Sequence[Any]) -> FeatureColumns:
+    """Divide the common weights by the mean scale of the respondents."""
     if scales[0] is None:
         return columns
     return replace(columns, weights=columns.weights / np.mean(scales, axis=0)[columns.draw])
 
 
-def mean_over(by_group: Sequence[FeatureColumns]) -> FeatureColumns:
-    """The columns with the mean weights of groups or kinds."""
-    weights, unique = (
+def average_weights(by_group: Sequence[FeatureColumns]) -> FeatureColumns:
+    """Return the columns with the mean weights of groups or classes."""
+    weights, unique_weights = (
         np.mean([getattr(columns, name) for columns in by_group], axis=0)
         for name in ("weights", "unique_weights")
     )
-    return replace(by_group[0], weights=weights, unique_weights=unique)
+    return replace(by_group[0], weights=weights, unique_weights=unique_weights)
 
 
-def _as_shares(columns: FeatureColumns) -> FeatureColumns:
-    """Weights over the sum of all that choices depend on: features of all options are not
-    counted."""
-    seen = columns.weights * (columns.sizes < columns.n_options)
-    total = columns.summed(seen) + columns.unique_weights.sum(axis=1)
+def normalise_to_shares(columns: FeatureColumns) -> FeatureColumns:
+    """Return the columns with weights divided by their total per draw.
+
+    Features of all options are not counted, because choices do not depend on them.
+    """
+    counted_weights = columns.weights * (columns.sizes < columns.n_options)
+    total = columns.summed(counted_weights) + columns.unique_weights.sum(axis=1)
     total = np.where(total > 0.0, total, 1.0)
-    weights, unique = columns.weights / total[columns.draw], columns.unique_weights / total[:, None]
-    return FeatureColumns(columns.n_features, weights, columns.sizes, columns.owners, unique)
+    weights, unique_weights = (
+        columns.weights / total[columns.draw],
+        columns.unique_weights / total[:, None],
+    )
+    return FeatureColumns(
+        columns.n_features, weights, columns.sizes, columns.owners, unique_weights
+    )
 
 
-def _padded_weights(by_group: list[FeatureColumns], shape: tuple[int, int]) -> np.ndarray:
-    """The weights of all groups (chain, draw, group, feature)."""
-    first = by_group[0]
-    padded = np.zeros((first.n_draws, len(by_group), int(first.n_features.max(initial=0))))
+def pad_weights(by_group: list[FeatureColumns], shape: tuple[int, int]) -> np.ndarray:
+    """Return the weights of all groups, padded, (chain, draw, group, feature)."""
+    first_group = by_group[0]
+    padded_weights = np.zeros(
+        (first_group.n_draws, len(by_group), int(first_group.n_features.max(initial=0)))
+    )
     for g, columns in enumerate(by_group):
-        padded[first.draw, g, first.slot] = columns.weights
-    return padded.reshape(*shape, *padded.shape[1:])
+        padded_weights[first_group.draw, g, first_group.slot] = columns.weights
+    return padded_weights.reshape(*shape, *padded_weights.shape[1:])
 
 
-def _placed(name: str, coordinate: Any) -> tuple[str, Any]:
-    """The dimension and the values of a coordinate."""
+def _split_coordinate(name: str, coordinate: Any) -> tuple[str, Any]:
+    """Return the dimension and the values of a coordinate."""
     return coordinate[:2] if isinstance(coordinate, tuple) else (name, coordinate)
 
 
-def _coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
-    """The coordinates of the variables of all groups; along data one group after the other, with
-    its number."""
-    rows, found = set(parts[0].rows), {}
-    for name, value in parts[0].coordinates.items():
-        dim, _ = _placed(name, value)
-        of_rows = dim.removesuffix("_number")
-        if of_rows not in rows:
-            found[name] = value
-        elif of_rows in stored:
-            each = [_placed(name, part.coordinates[name])[1] for part in parts]
-            found[name] = dim, np.concatenate(each)
-            found[f"{dim}_group"] = (
+def _join_coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
+    """Join the coordinates of all groups; along data, add group numbers."""
+    row_dims, coordinates = set(parts[0].rows), {}
+    for name, coordinate in parts[0].coordinates.items():
+        dim, _ = _split_coordinate(name, coordinate)
+        row_dim = dim.removesuffix("_number")
+        if row_dim not in row_dims:
+            coordinates[name] = coordinate
+        elif row_dim in stored:
+            values_by_group = [_split_coordinate(name, part.coordinates[name])[1] for part in parts]
+            coordinates[name] = dim, np.concatenate(values_by_group)
+            coordinates[f"{dim}_group"] = (
                 dim,
-                np.repeat(np.arange(len(parts)), [len(values) for values in each]),
+                np.repeat(np.arange(len(parts)), [len(values) for values in values_by_group]),
             )
-    return found
+    return coordinates
 
 
-def joined_parts(parts: Sequence[Any], what: str, axis: int, coordinates: Any) -> "xarray.Dataset":
-    """What all groups' parts hold: of rows one group after the other, of the rest by group where
-    they differ."""
+def join_parts(
+    parts: Sequence[Any], part_name: str, axis: int, coordinates: Any
+) -> "xarray.Dataset":
+    """Join the data of all groups; values that differ get a group dimension.
+
+    Along rows of data, one group follows the other.
+    """
     import xarray as xr
 
-    each, of_rows = [getattr(part, what) for part in parts], set(parts[0].rows)
+    part_variables, row_dims = [getattr(part, part_name) for part in parts], set(parts[0].rows)
     variables, lengths = {}, {}
-    for name in [name for name in each[0] if all(name in part for part in each)]:
-        dims, values = _pair(each[0][name])
-        if here := of_rows & set(dims):
-            arrays = [np.asarray(_pair(part[name])[1]) for part in each]
-            lengths |= {dim: [array.shape[dims.index(dim)] for array in arrays] for dim in here}
+    for name in [
+        name for name in part_variables[0] if all(name in part for part in part_variables)
+    ]:
+        dims, values = _split_variable(part_variables[0][name])
+        if joined_dims := row_dims & set(dims):
+            arrays = [np.asarray(_split_variable(part[name])[1]) for part in part_variables]
+            lengths |= {
+                dim: [array.shape[dims.index(dim)] for array in arrays] for dim in joined_dims
+            }
             values = np.concatenate(arrays, axis=axis)
-        elif len({str(_pair(part[name])[1]) for part in each}) > 1:
-            dims, values = (("group",), np.array([_pair(part[name])[1] for part in each]))
+        elif len({str(_split_variable(part[name])[1]) for part in part_variables}) > 1:
+            dims, values = (
+                ("group",),
+                np.array([_split_variable(part[name])[1] for part in part_variables]),
+            )
         variables[name] = dims, values
-    rows = {}
-    for name, value in parts[0].observed_coordinates.items():
-        dim, _ = _placed(name, value)
-        if dim not in of_rows:
-            rows[name] = value
+    row_coordinates = {}
+    for name, coordinate in parts[0].observed_coordinates.items():
+        dim, _ = _split_coordinate(name, coordinate)
+        if dim not in row_dims:
+            row_coordinates[name] = coordinate
             continue
-        values = [_placed(name, part.observed_coordinates[name])[1] for part in parts]
-        rows[name] = dim, np.concatenate(values)
-        lengths[dim] = [len(each) for each in values]
-    for dim, numbers in lengths.items():
-        rows[f"{dim}_group"] = dim, np.repeat(np.arange(len(parts)), numbers)
-    return xr.Dataset(variables, {**rows, **coordinates})
+        values = [_split_coordinate(name, part.observed_coordinates[name])[1] for part in parts]
+        row_coordinates[name] = dim, np.concatenate(values)
+        lengths[dim] = list(map(len, values))
+    for dim, n_rows in lengths.items():
+        row_coordinates[f"{dim}_group"] = dim, np.repeat(np.arange(len(parts)), n_rows)
+    return xr.Dataset(variables, {**row_coordinates, **coordinates})
 
 
-def _pair(value: Any) -> tuple[tuple[str, ...], Any]:
-    """Dimensions and values, as a dataset takes them."""
-    if isinstance(value, tuple):
-        dims, values = value[:2]
+def _split_variable(variable: Any) -> tuple[tuple[str, ...], Any]:
+    """Return the dimensions and the values of a variable."""
+    if isinstance(variable, tuple):
+        dims, values = variable[:2]
         return ((dims,) if isinstance(dims, str) else tuple(dims)), values
-    return (), value
+    return (), variable
 
 
-# Tables of groups of people: features with a weight in each ---------------------------------------
+# Tables of groups: features with a weight in each -------------------------------------------------
 
 
-MAX_COMPARED = 4  # groups, of which every two are compared feature by feature
+MAX_COMPARED_GROUPS = (
+    4  # up to this many groups, all pairs of groups are compared feature by feature
+)
 
 
 def group_features_table(
     posterior: Posterior, min_probability: float, similar: Any, ci: float
 ) -> "pandas.DataFrame":
-    """The features with a weight in each group, and for every two of up to four groups which weighs
-    more."""
+    """Return a table of features with weights per group.
+
+    For up to four groups it has the probability that a weight is larger in one group than in
+    another.
+    """
     from thali._tables import Table
 
-    checked_probability(min_probability)
+    check_min_probability(min_probability)
     if similar is not None:
         raise ArgumentError(
             Argument("similar"),
             " requires a single group of respondents; use the model of one group with"
             " of_group(name), or of one latent class with respondents.of_class(1).",
         )
-    names, one = posterior.groups, posterior.of_group(posterior.groups[0])
-    table = features_table(one, min_probability)
-    drawn = group_weight_draws(posterior, table["members"].tolist())
-    pairs = list(combinations(range(len(names)), 2)) if len(names) <= MAX_COMPARED else []
+    names, first_group = posterior.groups, posterior.of_group(posterior.groups[0])
+    table = features_table(first_group, min_probability)
+    weight_draws = sum_group_weights(posterior, table["members"].tolist())
+    pairs = list(combinations(range(len(names)), 2)) if len(names) <= MAX_COMPARED_GROUPS else []
     compared = {f"P({names[a]} > {names[b]})": (a, b) for a, b in pairs}
     rows = []
-    for members, weights, present in zip(table["members"], *drawn, strict=True):
+    for members, weights, is_present in zip(table["members"], *weight_draws, strict=True):
         row: dict[str, Any] = {"members": members}
-        there = weights[:, present]
-        for name, values in zip(names, there, strict=True):
-            low, high = np.quantile(values, tails_of(ci))
+        present_weights = weights[:, is_present]
+        for name, group_weights in zip(names, present_weights, strict=True):
+            low, high = np.quantile(group_weights, tails_of(ci))
             row |= {
-                f"weight[{name}]": values.mean(),
+                f"weight[{name}]": group_weights.mean(),
                 f"weight_low[{name}]": low,
                 f"weight_high[{name}]": high,
             }
-        row |= {column: float(np.mean(there[a] > there[b])) for column, (a, b) in compared.items()}
+        row |= {
+            column: float(np.mean(present_weights[a] > present_weights[b]))
+            for column, (a, b) in compared.items()
+        }
         rows.append(row)
-    found = Table(rows, columns=None if rows else ["members"])
-    found = found.assign(
+    groups_table = Table(rows, columns=None if rows else ["members"])
+    groups_table = groups_table.assign(
         copies=table["copies"].to_numpy(), probability=table["probability"].to_numpy()
     )
-    found = add_convergence(found, one)
-    found.attrs |= {
+    groups_table = add_convergence(groups_table, first_group)
+    groups_table.attrs |= {
         "groups": list(names),
         "compared": {column: [names[a], names[b]] for column, (a, b) in compared.items()},
         "options": posterior.n_options,
         "shares": posterior.facts.of_choices,
         "interval": ci,
     }
-    return found
+    return groups_table
 
 
-def group_weight_draws(
+def sum_group_weights(
     posterior: Posterior, features: "list[tuple[str, ...]]"
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Of each feature the sum of the weights of its copies (group, draw), and in which draws it
-    is."""
+    """Sum the weights of each feature's copies, (group, draw), and its presence."""
     labels, columns = posterior.labels, columns_of(posterior)
-    of_groups = flat(posterior.group_weights)  # (draw, group, feature)
-    patterns, pattern = distinct_owners(columns)
-    number_of = {tuple(labels[i] for i in owners): number for number, owners in enumerate(patterns)}
-    weights, present = [], []
+    group_weights = flat(posterior.group_weights)  # (draw, group, feature)
+    patterns, pattern = find_distinct_owners(columns)
+    index_of_owners = {tuple(labels[i] for i in owners): k for k, owners in enumerate(patterns)}
+    weights, is_present = [], []
     for members in features:
-        own = np.flatnonzero(pattern == number_of[tuple(members)])
-        draw = columns.draw[own]
-        summed = np.zeros(of_groups.shape[:2])
-        np.add.at(summed, draw, of_groups[draw, :, columns.slot[own]])
-        weights.append(summed.T)
-        present.append(np.bincount(draw, minlength=columns.n_draws) > 0)
-    return weights, present
+        feature_columns = np.flatnonzero(pattern == index_of_owners[tuple(members)])
+        draw = columns.draw[feature_columns]
+        total_weights = np.zeros(group_weights.shape[:2])
+        np.add.at(total_weights, draw, group_weights[draw, :, columns.slot[feature_columns]])
+        weights.append(total_weights.T)
+        is_present.append(np.bincount(draw, minlength=columns.n_draws) > 0)
+    return weights, is_present

@@ -1,4 +1,4 @@
-"""People of latent classes: their posterior as that of groups, and predictions."""
+"""Latent classes: their posterior as one of groups, and predictions for a new respondent."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,120 +15,136 @@ from ..draws.columns import columns_of
 from ..draws.covariates import Lift
 from ..draws.probabilities import probability_blocks
 from ..draws.tree import DataPart
-from .group_posterior import joined_parts
+from .group_posterior import join_parts
 from .predict import AskedSets, lift_for
 
 if TYPE_CHECKING:
     import pandas
 
 
-def answers_of_people(posterior: Posterior) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return respondents, which answer each gave, and how often."""
+def list_respondent_answers(posterior: Posterior) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the respondent, answer index and count of each observed answer."""
     fixed = posterior.fixed
     rows = fixed["answer_respondent"].values, fixed["answer_place"].values
     return *rows, posterior.observed["answers"].values
 
 
-def as_groups(
-    posterior: Posterior, parts: Sequence[DataPart], kept: Sequence[np.ndarray]
+def convert_classes_to_groups(
+    posterior: Posterior, parts: Sequence[DataPart], place_indices: Sequence[np.ndarray]
 ) -> Posterior:
-    """Return the posterior of the common kinds as groups "1", "2", ..., each with its part of the
-    data.
+    """Return the posterior of the classes as groups "1", "2", ...
 
-    `kept`: of each kind the places of sets that its part has.
+    `parts` are the data of each class, and `kept` the indices of the sets in each part.
     """
-    number, order = posterior.most_classes, posterior.class_order
-    drawn, shape = posterior.whole(), posterior.shape
-    names = [str(g + 1) for g in range(number)]
-    observed = joined_parts(parts, "observed", 0, {})
-    counted = joined_parts(
+    n_classes, order = posterior.most_classes, posterior.class_order
+    variables, shape = posterior.whole(), posterior.shape
+    names = [str(g + 1) for g in range(n_classes)]
+    observed = join_parts(parts, "observed", 0, {})
+    constants = join_parts(
         parts, "constants", 0, {"option": posterior.fixed["option"].values, "group": names}
     )
     fixed = posterior.fixed
     scalars = [name for name in fixed if not fixed[name].dims and name not in ("kinds", POPULATION)]
-    counted = counted.assign({name: fixed[name] for name in scalars} | {POPULATION: GROUPS})
-    data = {"observed_data": observed, "constant_data": counted}
-    for name in [str(name) for name in drawn.data_vars if "kind_number" in drawn[name].dims]:
-        values, dims = drawn[name].values, drawn[name].dims
-        at = order.reshape(*shape, number, *[1] * (values.ndim - 3))
-        values, plain = np.take_along_axis(values, at, axis=2), name.removeprefix("kind_")
-        drawn = drawn.drop_vars(name)
-        if dims[3:] == ("place",):  # the sets of the members of each kind
-            drawn = drawn.drop_vars(plain).drop_dims(("place", "place_number"))
-            drawn[plain] = (
+    constants = constants.assign({name: fixed[name] for name in scalars} | {POPULATION: GROUPS})
+    datasets = {"observed_data": observed, "constant_data": constants}
+    for name in [
+        str(name) for name in variables.data_vars if "kind_number" in variables[name].dims
+    ]:
+        values, dims = variables[name].values, variables[name].dims
+        class_index = order.reshape(*shape, n_classes, *[1] * (values.ndim - 3))
+        values, base_name = (
+            np.take_along_axis(values, class_index, axis=2),
+            name.removeprefix("kind_"),
+        )
+        variables = variables.drop_vars(name)
+        if dims[3:] == ("place",):  # the sets that members of each class answered
+            variables = variables.drop_vars(base_name).drop_dims(("place", "place_number"))
+            variables[base_name] = (
                 dims[:2] + dims[3:],
-                np.concatenate([values[:, :, g, kept[g]] for g in range(number)], 2),
+                np.concatenate([values[:, :, g, place_indices[g]] for g in range(n_classes)], 2),
             )
             continue
-        new = f"group_{plain}" if plain in ("weights", "unique_weights") else plain
-        drawn[new] = tuple("group" if dim == "kind_number" else dim for dim in dims), values
-    drawn = drawn.drop_vars(["kind", "n_classes", "respondent", "class_order"]).assign_coords(
-        group=names
-    )
-    if "set_probability" in drawn:
+        new_name = f"group_{base_name}" if base_name in ("weights", "unique_weights") else base_name
+        variables[new_name] = (
+            tuple("group" if dim == "kind_number" else dim for dim in dims),
+            values,
+        )
+    variables = variables.drop_vars(
+        ["kind", "n_classes", "respondent", "class_order"]
+    ).assign_coords(group=names)
+    if "set_probability" in variables:
         rows = {name: observed[name].values for name in ("offered", "alternative", "place_group")}
         labels = [
-            f"{one} | {offered}"
-            for one, offered in zip(rows["alternative"], rows["offered"], strict=True)
+            f"{alternative} | {offered}"
+            for alternative, offered in zip(rows["alternative"], rows["offered"], strict=True)
         ]
-        drawn = drawn.assign_coords(place_group=("place", rows["place_group"]))
-        drawn = drawn.assign_coords(place=np.array(labels, dtype=str))
+        variables = variables.assign_coords(place_group=("place", rows["place_group"]))
+        variables = variables.assign_coords(place=np.array(labels, dtype=str))
     return Posterior.of(
-        parted(drawn) | data | {"sample_stats": posterior.stats}, posterior.attributes
+        parted(variables) | datasets | {"sample_stats": posterior.stats}, posterior.attributes
     )
 
 
-# What a person chooses of whom only the answers of others are known: a mixture over kinds ---------
+# Predictions for a new respondent: a mixture over classes -----------------------------------------
 
 
-def predicted_of_new(
+def predict_new_respondent(
     posterior: Posterior, classes: Posterior, sets: Any, return_se: bool, covariates: Any
 ) -> Any:
-    """For pairs the probability that the first is chosen; otherwise, for each set, those of its
-    members.
+    """Predict choice probabilities of a new respondent from latent classes.
 
-    `classes` is the posterior as groups.
+    For pairs they are the probabilities of the first option; otherwise, for each set, those of its
+    members. `classes` is the posterior as groups.
     """
-    asked, lift = AskedSets(posterior, sets), lift_for(posterior, sets, covariates)
-    if asked.paired:
-        first, second = asked.pairs
-        of_outcome = outcomes_of_new(posterior, classes, first, second, lift)
-        return asked.means(
-            of_outcome[..., 0] / (of_outcome[..., 0] + of_outcome[..., 2]), return_se
+    asked_sets, lift = AskedSets(posterior, sets), lift_for(posterior, sets, covariates)
+    if asked_sets.paired:
+        first, second = asked_sets.pairs
+        outcome_probability = compute_new_outcomes(posterior, classes, first, second, lift)
+        return asked_sets.means(
+            outcome_probability[..., 0]
+            / (outcome_probability[..., 0] + outcome_probability[..., 2]),
+            return_se,
         )
-    share = aligned_shares(posterior)
-    each = [asked.probabilities(columns_of(classes.of_group(name))) for name in classes.groups]
-    return asked.means(
-        np.sum([share[:, g, None] * p for g, p in enumerate(each)], axis=0), return_se
+    class_shares = aligned_shares(posterior)
+    class_probabilities = [
+        asked_sets.probabilities(columns_of(classes.of_group(name))) for name in classes.groups
+    ]
+    return asked_sets.means(
+        np.sum([class_shares[:, g, None] * p for g, p in enumerate(class_probabilities)], axis=0),
+        return_se,
     )
 
 
-def outcomes_of_new(
+def compute_new_outcomes(
     posterior: Posterior,
     classes: Posterior,
     first: np.ndarray,
     second: np.ndarray,
     lift: "Lift | None",
 ) -> np.ndarray:
-    """Probabilities that a new person chooses the first of each pair, neither, and the second, draw
-    by draw."""
-    share, lapse = aligned_shares(posterior), posterior.lapse
-    total = np.zeros((len(share), len(first), 3))
+    """Compute outcome probabilities of a new respondent, (draws, pairs, 3).
+
+    Outcomes are the first option, a tie, and the second option.
+    """
+    class_shares, lapse = aligned_shares(posterior), posterior.lapse
+    probabilities = np.zeros((len(class_shares), len(first), 3))
     for g, name in enumerate(classes.groups):
-        own = classes.of_group(name)
-        for draws, p, q in probability_blocks(columns_of(own), first, second, lapse, lift):
-            nu = np.zeros(1) if own.tie is None else own.tie[draws, None]
-            total[draws] += share[draws, g, None, None] * compute_outcomes(p, q, nu)
-    return total
+        class_posterior = classes.of_group(name)
+        for draws, p, q in probability_blocks(
+            columns_of(class_posterior), first, second, lapse, lift
+        ):
+            nu = np.zeros(1) if class_posterior.tie is None else class_posterior.tie[draws, None]
+            probabilities[draws] += class_shares[draws, g, None, None] * compute_outcomes(p, q, nu)
+    return probabilities
 
 
-def outcomes_table_of_new(
+def new_outcomes_table(
     posterior: Posterior, classes: Posterior, pairs: Any, covariates: Any
 ) -> "pandas.DataFrame":
-    """A row a pair: a, b, p_a, p_tie, p_b of a new person."""
+    """Return a new respondent's outcome probabilities: a, b, p_a, p_tie, p_b."""
     labels = posterior.labels
     first, second = tied_places(pairs, labels, posterior.tie is not None)
-    draws = outcomes_of_new(
+    draws = compute_new_outcomes(
         posterior, classes, first, second, lift_for(posterior, pairs, covariates)
     )
     return table_of_outcomes(labels, first, second, draws.mean(axis=0))

@@ -1,8 +1,8 @@
-"""People of kinds that nobody knows: their draws as a tree.
+"""Posterior of latent classes as a tree.
 
-The tree has what that of one group has, where probabilities are those of a new person, and besides
-who is of which kind (`kind`), and by kind the weights, comparable as those of groups, and what
-follows from them. The numbers of the kinds mean nothing, and change from draw to draw;
+The tree has the variables of one group, with probabilities for a new respondent, and in addition
+the class of each respondent (`kind`), the weights of each class, scaled like weights of groups, and
+the quantities that depend on them. Class numbers are arbitrary and change between draws;
 `class_order` makes them comparable.
 """
 
@@ -20,11 +20,11 @@ from thali._posterior.view import POPULATION
 
 from ..draws.tree import kept_draws, stored_features
 from .group_posterior import (
-    _padded_weights,
-    columns_of_groups,
-    comparable_weights,
-    mean_over,
-    unique_variables,
+    average_weights,
+    build_unique_variables,
+    list_group_columns,
+    pad_weights,
+    scale_weights,
 )
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from ..samplers.record import ChainDraws
 
-LEAST = -1e4  # stands for the logarithm of a probability of 0
-_OF_KINDS = {
+MIN_LOG = -1e4  # replaces the logarithm of a probability of 0
+_CLASS_DESCRIPTIONS = {
     "kind": "class of each respondent; class numbers are arbitrary and change between draws",
     "n_classes": "number of occupied classes",
     "choice_probability": "probability that a new respondent chooses the first of a pair, including"
@@ -55,7 +55,7 @@ _OF_KINDS = {
 }
 
 
-def kinds_tree(
+def build_class_tree(
     chains: Sequence["ChainDraws"],
     data: Any,
     likelihood: Any,
@@ -64,113 +64,135 @@ def kinds_tree(
     similar: bool,
     attrs: Mapping[str, object],
 ) -> "xarray.DataTree":
-    """The draws of all chains as one tree; chains of different lengths are cut to a rectangle."""
+    """Build a tree from the draws of all chains, cut to the shortest."""
     import xarray as xr
     from scipy.sparse import csr_array
 
-    kept, asked = kept_draws(chains), data.questions("tie" in likelihood.parameters)
-    given = asked.given
-    shape, number = kept.shape, kept.chains[0].unique_weights.shape[1]
-    of = np.concatenate(kept.stacked(chain.kinds for chain in kept.chains))
-    sizes = (of[:, :, None] == np.arange(number)).sum(axis=1)
-    labels, people = np.asarray(data.labels, dtype=str), np.asarray(given.respondents, dtype=str)
-    coefficients = asked.compute_respondent_coefficients()
+    draws, questions = kept_draws(chains), data.questions("tie" in likelihood.parameters)
+    answers = questions.given
+    shape, n_classes = draws.shape, draws.chains[0].unique_weights.shape[1]
+    class_draws = np.concatenate(draws.stacked(chain.kinds for chain in draws.chains))
+    sizes = (class_draws[:, :, None] == np.arange(n_classes)).sum(axis=1)
+    labels, respondents = (
+        np.asarray(data.labels, dtype=str),
+        np.asarray(answers.respondents, dtype=str),
+    )
+    coefficients = questions.compute_respondent_coefficients()
     dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
 
-    raw, parts = columns_of_groups(kept, range(number)), []
-    own = {
-        name: [kept.parameter(f"{name} {g}") for g in range(number)]
+    class_columns, parts = list_group_columns(draws, range(n_classes)), []
+    class_parameters = {
+        name: [draws.parameter(f"{name} {g}") for g in range(n_classes)]
         for name in likelihood.parameters
     }
-    for g, columns in enumerate(raw):
-        flat = {name: values[g].ravel() for name, values in own.items()}
+    for g, columns in enumerate(class_columns):
+        flat = {name: values[g].ravel() for name, values in class_parameters.items()}
         parts.append(likelihood.posterior_part(columns, flat, data, shape, dense))
-    by_kind = comparable_weights(raw, parts, own)
-    middle, part = mean_over(by_kind), parts[0]
+    columns_by_class = scale_weights(class_columns, parts, class_parameters)
+    mean_columns, first_part = average_weights(columns_by_class), parts[0]
     variables = {
-        **kept.variables(coefficients.sum()),
-        **({"kappa": (("chain", "draw"), kept.parameter("kappa"))} if similar else {}),
+        **draws.variables(coefficients.sum()),
+        **({"kappa": (("chain", "draw"), draws.parameter("kappa"))} if similar else {}),
         "n_classes": (("chain", "draw"), (sizes > 0).sum(axis=1).reshape(shape)),
-        "kind": (("chain", "draw", "respondent"), of.reshape(*shape, -1)),
-        **stored_features(middle, shape, dense),
+        "kind": (("chain", "draw", "respondent"), class_draws.reshape(*shape, -1)),
+        **stored_features(mean_columns, shape, dense),
         "kind_weights": (
             ("chain", "draw", "kind_number", "feature"),
-            _padded_weights(by_kind, shape),
+            pad_weights(columns_by_class, shape),
         ),
     }
     if likelihood.unique:
-        variables |= unique_variables(middle, by_kind, shape, "kind_number", "kind_unique_weights")
-    shares = shares_of_new(sizes).reshape(*shape, number)
-    for name, values in own.items():
-        if name in part.descriptions:  # others stand in the parts
-            each = np.stack(values, axis=2)
-            variables[f"kind_{name}"] = ("chain", "draw", "kind_number"), each
-            variables[name] = ("chain", "draw"), (shares * each).sum(axis=2)
+        variables |= build_unique_variables(
+            mean_columns, columns_by_class, shape, "kind_number", "kind_unique_weights"
+        )
+    shares = shares_of_new(sizes).reshape(*shape, n_classes)
+    for name, values in class_parameters.items():
+        if name in first_part.descriptions:  # the parts contain the others
+            class_values = np.stack(values, axis=2)
+            variables[f"kind_{name}"] = ("chain", "draw", "kind_number"), class_values
+            variables[name] = ("chain", "draw"), (shares * class_values).sum(axis=2)
     ties = variables["kind_tie"][1] if "kind_tie" in variables else None
-    for name, (dims, values) in part.variables.items():
-        # of the owners, or a parameter, which all kinds share
-        if len(dims) == 2 or name in part.common:
+    for name, (dims, values) in first_part.variables.items():
+        # a quantity of the owners, or a parameter that all classes share
+        if len(dims) == 2 or name in first_part.common:
             variables[name] = dims, values
         elif name != "unique_weights":
-            each = np.stack([other.variables[name][1] for other in parts], axis=2)
+            class_values = np.stack([class_part.variables[name][1] for class_part in parts], axis=2)
             variables[name] = (
                 dims,
-                mixed(shares, each, ties if name == "choice_probability" else None),
+                average_over_classes(
+                    shares, class_values, ties if name == "choice_probability" else None
+                ),
             )
-            variables[f"kind_{name}"] = (*dims[:2], "kind_number", *dims[2:]), each
-    coordinates = {"option": labels, "respondent": people}
-    descriptions = part.descriptions | _OF_KINDS
-    found = kept.groups(variables, coordinates | part.coordinates, descriptions)
+            variables[f"kind_{name}"] = (*dims[:2], "kind_number", *dims[2:]), class_values
+    coordinates = {"option": labels, "respondent": respondents}
+    descriptions = first_part.descriptions | _CLASS_DESCRIPTIONS
+    datasets = draws.groups(variables, coordinates | first_part.coordinates, descriptions)
     with np.errstate(divide="ignore"):  # a probability of 0
-        logs = [np.log(each.answers()) for each in parts if each.answers is not None]
-    if logs and is_pointwise(len(people), len(of)):
+        logs = [
+            np.log(class_part.answers()) for class_part in parts if class_part.answers is not None
+        ]
+    if logs and is_pointwise(len(respondents), len(class_draws)):
         times = csr_array(
-            (given.times, (given.answer, given.respondent)), (logs[0].shape[1], len(people))
+            (answers.times, (answers.answer, answers.respondent)),
+            (logs[0].shape[1], len(respondents)),
         )
-        by_person = np.stack([np.maximum(each, LEAST) @ times for each in logs], axis=2)
-        terms = _log_of_people(by_person, of) + coefficients
-        variable = ("chain", "draw", "respondent"), terms.reshape(*shape, -1)
-        found["log_likelihood"] = xr.Dataset(
-            {"answers": variable}, kept.coordinates() | {"respondent": people}
+        by_person = np.stack([np.maximum(log, MIN_LOG) @ times for log in logs], axis=2)
+        terms = _log_person_terms(by_person, class_draws) + coefficients
+        likelihood_variable = ("chain", "draw", "respondent"), terms.reshape(*shape, -1)
+        datasets["log_likelihood"] = xr.Dataset(
+            {"answers": likelihood_variable}, draws.coordinates() | {"respondent": respondents}
         )
-    observed = part.observed | {"answers": ("given_answer", given.times)}
-    found["observed_data"] = xr.Dataset(observed, part.observed_coordinates)
-    rows = {"answer_respondent": given.respondent, "answer_place": given.answer}
-    constants = part.constants | {name: ("given_answer", each) for name, each in rows.items()}
-    found["constant_data"] = xr.Dataset(
-        constants, {**part.observed_coordinates, "option": labels, "respondent": people}
+    observed = first_part.observed | {"answers": ("given_answer", answers.times)}
+    datasets["observed_data"] = xr.Dataset(observed, first_part.observed_coordinates)
+    constants = first_part.constants | {
+        "answer_respondent": ("given_answer", answers.respondent),
+        "answer_place": ("given_answer", answers.answer),
+    }
+    datasets["constant_data"] = xr.Dataset(
+        constants, {**first_part.observed_coordinates, "option": labels, "respondent": respondents}
     )
-    stored = {
-        "kind": part.kind,
+    scalars = {
+        "kind": first_part.kind,
         POPULATION: KINDS,
         "learned_alpha": bool(learned_alpha),
         "similar": bool(similar),
     }
-    found["constant_data"] = found["constant_data"].assign(stored | {"kinds": number})
-    return tree_of(found, {**origin(), **attrs})
+    datasets["constant_data"] = datasets["constant_data"].assign(scalars | {"kinds": n_classes})
+    return tree_of(datasets, {**origin(), **attrs})
 
 
-def mixed(shares: np.ndarray, each: np.ndarray, ties: np.ndarray | None) -> np.ndarray:
-    """The mean over classes (..., kinds), by shares, of probabilities (..., kinds, n); of pairs
-    that may be tied those that the first is chosen if one is, which weigh as often as that happens
-    in a kind."""
+def average_over_classes(
+    shares: np.ndarray, probabilities: np.ndarray, ties: np.ndarray | None
+) -> np.ndarray:
+    """Average probabilities over classes by their shares, (..., n).
+
+    `each` has shape (..., classes, n). For pairs with `ties`, probabilities are conditional on a
+    choice, so classes are weighted by how often they choose.
+    """
     if ties is None:
-        return np.einsum("...g,...gn->...n", shares, each)
-    weights = shares[..., None] / (1.0 + ties[..., None] * np.sqrt(each * (1.0 - each)))
-    return (weights * each).sum(axis=-2) / weights.sum(axis=-2)
+        return np.einsum("...g,...gn->...n", shares, probabilities)
+    weights = shares[..., None] / (
+        1.0 + ties[..., None] * np.sqrt(probabilities * (1.0 - probabilities))
+    )
+    return (weights * probabilities).sum(axis=-2) / weights.sum(axis=-2)
 
 
-def _log_of_people(logs: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """log probability of everybody's answers given the kinds of all others, from that by kind
-    (draw, person, kind)."""
-    # Given are the weights of all kinds too, so that the answers of people who are left out can be
-    # predicted by importance sampling.
+def _log_person_terms(logs: np.ndarray, class_draws: np.ndarray) -> np.ndarray:
+    """Return log probabilities of each respondent's answers given all other classes.
+
+    `logs` has shape (draws, respondents, classes), `of` are the classes of the draws.
+    """
+    # Conditional on the weights of all classes, so that importance sampling can predict the answers
+    # of held-out respondents.
     from scipy.special import logsumexp
 
-    _, people, kinds = logs.shape
-    found = np.empty(logs.shape)
-    for g in range(kinds):
-        own = of == g
-        others = own.sum(axis=1, keepdims=True) - own
-        found[:, :, g] = logs[:, :, g] + np.log((others + 1.0) / (people - 1.0 + kinds))
-    return np.asarray(logsumexp(found, axis=2))
+    _, n_respondents, n_classes = logs.shape
+    terms = np.empty(logs.shape)
+    for g in range(n_classes):
+        is_member = class_draws == g
+        n_others = is_member.sum(axis=1, keepdims=True) - is_member
+        terms[:, :, g] = logs[:, :, g] + np.log(
+            (n_others + 1.0) / (n_respondents - 1.0 + n_classes)
+        )
+    return np.asarray(logsumexp(terms, axis=2))

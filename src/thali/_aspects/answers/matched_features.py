@@ -13,7 +13,7 @@ from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 
 from ..draws.columns import FeatureColumns, columns_of
-from .features import checked_probability, distinct_owners, without_idle_weights
+from .features import check_min_probability, drop_ignored_weights, find_distinct_owners
 
 if TYPE_CHECKING:
     import pandas
@@ -119,7 +119,7 @@ def match(
 
 
 def _entries(columns: FeatureColumns, least_owners: int) -> _Entries:
-    found, pattern = distinct_owners(columns)
+    found, pattern = find_distinct_owners(columns)
     wide = columns.sizes >= least_owners
     kept, pattern = np.unique(pattern[wide], return_inverse=True)
     patterns = np.zeros((len(kept), columns.n_options), np.float32)
@@ -257,7 +257,7 @@ def matched_features(posterior: Posterior, similar: Any, min_probability: Any) -
     """The features of a posterior, matched; those that a single option owns only where the data can
     show them."""
     similar = between("similar", similar, "the minimum Jaccard index of merged features")
-    least = checked_probability(min_probability)
+    least = check_min_probability(min_probability)
     return match(columns_of(posterior), similar, least, 1 if posterior.shows_single else 2)
 
 
@@ -267,7 +267,7 @@ def matched_table(posterior: Posterior, found: Matched, ci: float = INTERVAL) ->
 
     from thali._tables import Table
 
-    from .features import convergence_of
+    from .features import presence_convergence
 
     present = found.present.reshape(-1, *posterior.shape)
     bounds = np.searchsorted(found.feature, np.arange(len(found.membership) + 1))
@@ -281,11 +281,11 @@ def matched_table(posterior: Posterior, found: Matched, ci: float = INTERVAL) ->
         "weight_low": ends[:, 0],
         "weight_high": ends[:, 1],
         "stability": [float(found.index[part].mean()) for part in of_each],
-        **convergence_of(present),
+        **presence_convergence(present),
         "probability": present.mean(axis=(1, 2)) if len(present) else [],
     }
     table = Table(columns, index=pd.RangeIndex(1, len(found.membership) + 1, name="feature"))
-    return without_idle_weights(table, posterior)
+    return drop_ignored_weights(table, posterior)
 
 
 def membership_table(posterior: Posterior, found: Matched) -> "pandas.DataFrame":

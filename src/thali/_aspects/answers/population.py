@@ -14,8 +14,8 @@ from thali._posterior.view import Posterior, flat, parted
 from ..draws.columns import FeatureColumns, columns_of
 from ..draws.probabilities import advantages, lapsing
 from ..draws.tree import kept_draws
-from .features import distinct_owners
-from .group_posterior import _as_shares, _padded_weights, columns_of_group
+from .features import find_distinct_owners
+from .group_posterior import normalise_to_shares, pad_weights, select_group_columns
 from .option_tables import shares_of, utility_draws
 from .weight_slopes import WeightSlopes, quantities_of_slopes, slopes_in
 
@@ -60,17 +60,17 @@ def with_population(
     """The posterior with the common weights and worths, and of pairs the choice probabilities of
     new people."""
     kept = kept_draws(chains)
-    common = columns_of_group(kept, people)
+    common = select_group_columns(kept, people)
     if posterior.unique is None:  # what the chains hold for them counts nowhere
         common = replace(common, unique_weights=np.zeros_like(common.unique_weights))
     shape = *kept.shape, -1
-    shares = _as_shares(common)
+    shares = normalise_to_shares(common)
     worth = shares_of(utility_draws(shares)).reshape(shape)
     drawn: dict[str, Any] = {
         "common_worth": (("chain", "draw", "option"), worth),
         "common_weights": (
             ("chain", "draw", "feature"),
-            _padded_weights([shares], kept.shape)[:, :, 0],
+            pad_weights([shares], kept.shape)[:, :, 0],
         ),
         "common_unique_weights": (
             ("chain", "draw", "option"),
@@ -158,7 +158,7 @@ def common_weights_of_features(posterior: Posterior) -> dict[str, np.ndarray]:
     about, 0 if absent."""
     columns, labels = columns_of(posterior), np.array(posterior.labels)
     weights = flat(posterior.common_weights)[columns.draw, columns.slot]
-    patterns, pattern = distinct_owners(columns)
+    patterns, pattern = find_distinct_owners(columns)
     sizes = np.array([len(owners) for owners in patterns])
     silent = posterior.is_silent(sizes)
     found = {}

@@ -14,7 +14,7 @@ from thali.errors import Setting
 
 from ..draws.columns import columns_of
 from ..draws.probabilities import probability_draws
-from .features import features_table, presence_of
+from .features import features_table, find_presence
 from .option_tables import shares_of, utility_draws
 from .population import quantities_of_population
 
@@ -140,7 +140,7 @@ def presence_quantities(
     if not sees_full:
         probable = probable[probable.map(len) < posterior.n_options]
     members = probable.tolist()
-    present = presence_of(posterior, members)
+    present = find_presence(posterior, members)
     return {
         f"presence[{', '.join(owners)}]": presence
         for owners, presence in zip(members, present, strict=True)

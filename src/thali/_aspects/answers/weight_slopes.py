@@ -13,8 +13,8 @@ from thali.errors import Argument, ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
 from ..draws.tree import kept_draws
-from .features import distinct_owners
-from .group_posterior import _padded_weights, columns_of_groups
+from .features import find_distinct_owners
+from .group_posterior import list_group_columns, pad_weights
 from .option_tables import utility_draws
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ def with_slopes(
     """The posterior with the slopes, and what is known of people."""
     kept = kept_draws(chains)
     people, shape = len(known.matrix), kept.shape
-    each = columns_of_groups(kept, range(people + 1, people + 1 + len(known.names)))
+    each = list_group_columns(kept, range(people + 1, people + 1 + len(known.names)))
     found: dict[str, Any] = {
-        "slopes": (("chain", "draw", "known", "feature"), _padded_weights(each, shape)),
+        "slopes": (("chain", "draw", "known", "feature"), pad_weights(each, shape)),
     }
     if posterior.unique is not None:
         unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in each], axis=2)
@@ -135,7 +135,7 @@ def effect_draws(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[str,
         mean = (share[:, :, None] * effect).sum(axis=1)
         options = {label: (effect[:, i] - mean) / sd for i, label in enumerate(labels)}
     features = {}
-    patterns, pattern = distinct_owners(common)
+    patterns, pattern = find_distinct_owners(common)
     for number, owners in enumerate(patterns):
         own = np.flatnonzero(pattern == number)
         present = np.bincount(common.draw[own], minlength=common.n_draws) > 0

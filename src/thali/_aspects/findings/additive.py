@@ -44,7 +44,7 @@ from thali._posterior.interval import tails_of
 from thali._trees.tree import Tree
 from thali.errors import Argument, DataWarning, Setting
 
-from ..answers.fit_quality import swap_sentence
+from ..answers.fit_quality import describe_slow_swaps
 from ..answers.matched_features import similar_for
 from ..draws.columns import columns_of
 from ..draws.similarities import similarity_draws
@@ -347,7 +347,7 @@ def tempering(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     if not np.isfinite(rates).any():
         return Finding(phrase(ENGLISH, "tempering.short", **numbers))
     sentence = phrase(ENGLISH, "tempering", rate=f"{100 * np.nanmin(rates):.0f}", **numbers)
-    wrong = swap_sentence(model._view)
+    wrong = describe_slow_swaps(model._view)
     if wrong is None:
         return Finding(sentence)
     headline = ENGLISH["tempering.seldom"]

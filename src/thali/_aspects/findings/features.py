@@ -15,7 +15,7 @@ from thali._posterior.interval import tails_of
 from thali._trees.tree import Tree
 from thali.errors import Argument, InPython, Message, Setting
 
-from ..answers.features import chain_column, features_table, place_in_tree
+from ..answers.features import features_table, format_chain_column, locate_in_tree
 from ..answers.matched_features import members_in_words
 from .english import ENGLISH
 
@@ -171,7 +171,7 @@ def to_read(features: "pandas.DataFrame", model: Any, word: str) -> "pandas.Data
     """The columns of a table of features that people read; the members in words, last."""
     labels = labels_of(model)
     of_chains = [
-        name for name in map(chain_column, range(model._view.shape[0])) if name in features
+        name for name in map(format_chain_column, range(model._view.shape[0])) if name in features
     ]
     read = ("probability", *of_chains, "place") if of_chains else _READ
     names = [name for name in (word, *read) if name in features]
@@ -203,7 +203,7 @@ def by_member(features: "pandas.DataFrame", labels: "list[str]") -> "pandas.Data
 def place_sentence(model: Any, tree: Tree, word: str, of: str) -> str:
     """How many of the features that some but not all share keep to the tree."""
     table = features_table(model._view, 0.0)
-    place = np.array(place_in_tree(table["members"], tree), dtype=object)
+    place = np.array(locate_in_tree(table["members"], tree), dtype=object)
     copies = table["copies"].to_numpy()
     total, across = (
         copies[(place != "leaf") & (place != "root")].sum(),

@@ -16,7 +16,7 @@ from thali._model.wording import phrase
 from thali._posterior.dependence import POWER
 from thali._trees.tree import Tree
 
-from ..answers.individuals import population_table
+from ..answers.individuals import population_shares_table
 from ..answers.weight_slopes import covariates_in
 from ..group_state import SLOPE_SD
 from .english import ENGLISH
@@ -74,7 +74,7 @@ def individuals(model: Any, settings: AnswerSettings) -> Finding:
     """Everybody's share of each option, beside that of the population."""
     table, population = (
         model.respondents.individuals(settings.ci),
-        population_table(model._view, settings.ci),
+        population_shares_table(model._view, settings.ci),
     )
     return individuals_finding(
         table, population, ENGLISH["individuals.title"], ENGLISH["individuals.caption"]

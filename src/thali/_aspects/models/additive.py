@@ -272,9 +272,9 @@ def learned_sigma(model: Any, name: str) -> None:
 
 def individual_weights(model: Any, name: str) -> None:
     """Require individual weights of features."""
-    from ..answers.individuals import of_everybody
+    from ..answers.individuals import require_individual_weights
 
-    of_everybody(model._view, name)
+    require_individual_weights(model._view, name)
 
 
 class AdditiveClustering(AdditiveAnswers):
@@ -613,16 +613,16 @@ class AdditiveClustering(AdditiveAnswers):
         ----------
         Navarro & Griffiths (2007), section 4, eq. 8 to 13.
         """
-        from ..answers.estimate import KINDS, estimate
+        from ..answers.estimate import ESTIMATORS, estimate_features
         from ..draws.columns import columns_of
 
-        one_of("kind", kind, KINDS)
+        one_of("kind", kind, ESTIMATORS)
         posterior = self._view
 
         def make() -> "Estimate":
             data = measured_similarities(posterior)
             parts = self._parts_but_sigma(data)
-            return estimate(
+            return estimate_features(
                 kind,
                 columns_of(posterior),
                 constant=posterior.constant,

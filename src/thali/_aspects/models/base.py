@@ -314,12 +314,12 @@ class LatentFeatures(HasGroups, RunByChains):
         ArgumentError
             If min_probability, similar or ci is out of its range.
         """
-        from ..answers.features import owners_drawn, place_in_tree
+        from ..answers.features import feature_plot_inputs, locate_in_tree
 
         table = self._data_answers.features(min_probability, similar, self._matched, ci)
-        table.attrs |= owners_drawn(self._view) | {"interval": ci}
+        table.attrs |= feature_plot_inputs(self._view) | {"interval": ci}
         if prior_tree := self._tree():
-            table.insert(0, "place", place_in_tree(table["members"], prior_tree))
+            table.insert(0, "place", locate_in_tree(table["members"], prior_tree))
         return table
 
     @requires(draws)

@@ -60,12 +60,12 @@ class ByChains(ChainsOfRespondents):
         return replace(sampling, quicker=model._quicker(source))
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        from ..answers.fit_quality import noise_sentence, swap_sentence
+        from ..answers.fit_quality import describe_odd_sigma, describe_slow_swaps
 
         yield from super().outcome(model, job)
-        if sentence := swap_sentence(model._view):
+        if sentence := describe_slow_swaps(model._view):
             yield ConvergenceWarning(sentence)
-        if sentence := noise_sentence(model._view, "sigma_scores_" in vars(model)):
+        if sentence := describe_odd_sigma(model._view, "sigma_scores_" in vars(model)):
             yield DataWarning(sentence)
 
     def options_of_fit(self, model: Any) -> list[str]:

@@ -72,9 +72,9 @@ class AnnealingEngine(ByChains):
         )
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
-        from ..answers.fit_quality import point_convergence
+        from ..answers.fit_quality import build_point_check
 
-        return point_convergence(model._view)
+        return build_point_check(model._view)
 
 
 def sampling_of_point(
