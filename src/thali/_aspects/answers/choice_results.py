@@ -31,9 +31,9 @@ from .latent_class_predictions import (
     new_outcomes_table,
     predict_new_respondent,
 )
-from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
-from .matched_features import Matched
-from .new_respondents import log_predictive_of_population, predicted_of_population
+from .log_predictive import log_predictive_by_class, log_predictive_by_respondent
+from .matched_features import MatchedFeatures
+from .new_respondents import log_predictive_by_individual, predict_from_population
 from .posterior_results import GroupResults, PosteriorResults, RespondentResults
 from .predict import outcome_draws, outcomes_table, predicted_with_errors
 from .quantities import Quantities
@@ -63,7 +63,7 @@ class SetResults(PosteriorResults):
         return outcomes_table(self.posterior, pairs, covariates)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
-        return log_predictive_of_one(self.posterior, choices)
+        return log_predictive_by_respondent(self.posterior, choices)
 
     def data(self) -> Choices:
         """Return choices from sets, without respondents."""
@@ -158,10 +158,10 @@ class RespondentChoiceResults(RespondentResults):
         )
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
-        return predicted_of_population(self.posterior, sets, return_se, covariates)
+        return predict_from_population(self.posterior, sets, return_se, covariates)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
-        return log_predictive_of_population(self.posterior, choices)
+        return log_predictive_by_individual(self.posterior, choices)
 
 
 class LatentClassResults(PosteriorResults):
@@ -241,13 +241,13 @@ class LatentClassResults(PosteriorResults):
         return new_outcomes_table(self.posterior, self.class_posterior, pairs, covariates)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
-        return log_predictive_of_kinds(self.posterior, self.class_posterior, choices)
+        return log_predictive_by_class(self.posterior, self.class_posterior, choices)
 
     def features(
         self,
         min_probability: float,
         similar: float | None,
-        match_features: Callable[[float, float], Matched],
+        match_features: Callable[[float, float], MatchedFeatures],
         ci: float,
     ) -> "pandas.DataFrame":
         return group_features_table(self.class_posterior, min_probability, similar, ci)

@@ -17,7 +17,7 @@ from ..draws.columns import columns_of
 from ..draws.probabilities import lapsing
 from .features import features_table
 from .group_posterior import sum_group_weights
-from .option_tables import shares_of
+from .option_tables import compute_shares
 
 if TYPE_CHECKING:
     import pandas
@@ -85,7 +85,7 @@ def compute_respondent_shares(posterior: Posterior, people: slice) -> np.ndarray
     columns = columns_of(posterior)
     features, _ = columns.dense(0, columns.n_draws)
     weights, unique_weights = select_respondent_weights(posterior, people, slice(None))
-    return shares_of(weights[:, :, : features.shape[1]] @ features + unique_weights)
+    return compute_shares(weights[:, :, : features.shape[1]] @ features + unique_weights)
 
 
 def compute_preferences(posterior: Posterior) -> Preferences:

@@ -1,5 +1,4 @@
-"""What a new person chooses where everybody has weights of their own about common ones, and how
-probable it is."""
+"""Predictions and log probabilities for new respondents under individual weights."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,25 +21,25 @@ from .weight_slopes import covariates_in, slopes_in
 if TYPE_CHECKING:
     import pandas
 
-_NUMBERS = 2**15  # new people of all draws at least, as far as NEW_PEOPLE of a draw go
+_MIN_TOTAL = 2**15  # target of new people over all draws, up to NEW_PEOPLE per draw
 
 
-def population_in(posterior: Posterior) -> PopulationDraws:
-    """What a posterior says of the people of whom everybody has weights of their own."""
+def read_population(posterior: Posterior) -> PopulationDraws:
+    """Return the common weights and kappa of a posterior."""
     common = columns_of(posterior.of_common())
     return PopulationDraws(common, posterior.kappa.ravel(), slopes_in(posterior))
 
 
-# What is chosen out of a set: the mean over new people --------------------------------------------
+# Choice probabilities: the mean over new respondents ----------------------------------------------
 
 
-def predicted_of_population(
+def predict_from_population(
     posterior: Posterior, sets: Any, return_se: bool, covariates: Any, respondent: Any = None
 ) -> Any:
-    """For pairs the probability that the first is chosen; otherwise, for each set, those of its
-    members, or answers.
+    """Predict choice probabilities of a new respondent, mean over the population.
 
-    `respondent`: what is known of the new person.
+    For pairs they are the probabilities of the first option; otherwise, for each set, those of its
+    members or answers. `respondent` contains the covariates of the new respondent.
     """
     x = None
     if respondent is not None:
@@ -54,139 +53,170 @@ def predicted_of_population(
             Argument("covariates"),
             ".",
         )
-    asked, population = AskedSets(posterior, sets), population_in(posterior)
-    people = new_people(population if x is None else population.of(x))
-    return asked.means(np.asarray(sum(map(asked.probabilities, people)) / len(people)), return_se)
-
-
-def new_people(population: PopulationDraws) -> list[FeatureColumns]:
-    """New people of every draw: their columns, of each the first, the second, ... person of all
-    draws."""
-    common = population.common
-    number = int(np.clip(_NUMBERS // common.n_draws, LEAST, NEW_PEOPLE))
-    weights, unique = (
-        np.empty((number, len(common.weights))),
-        np.empty((number, *common.unique_weights.shape)),
+    asked_sets, population = AskedSets(posterior, sets), read_population(posterior)
+    people = draw_new_respondents(population if x is None else population.of(x))
+    return asked_sets.means(
+        np.asarray(sum(map(asked_sets.probabilities, people)) / len(people)), return_se
     )
+
+
+def draw_new_respondents(population: PopulationDraws) -> list[FeatureColumns]:
+    """Draw the weights of new respondents for every draw, one per entry."""
+    common = population.common
+    n_people = int(np.clip(_MIN_TOTAL // common.n_draws, LEAST, NEW_PEOPLE))
+    shared_weights = np.empty((n_people, len(common.weights)))
+    unique_weights = np.empty((n_people, *common.unique_weights.shape))
     for draw in range(common.n_draws):
         columns = slice(common.first_column[draw], common.first_column[draw + 1])
-        own = new_weights(population, draw, common.weights[columns], number)
-        weights[:, columns], unique[:, draw] = np.split(own, [columns.stop - columns.start], axis=1)
+        draw_weights = new_weights(population, draw, common.weights[columns], n_people)
+        shared_weights[:, columns], unique_weights[:, draw] = np.split(
+            draw_weights, [columns.stop - columns.start], axis=1
+        )
     return [
-        replace(common, weights=w, unique_weights=u) for w, u in zip(weights, unique, strict=True)
+        replace(common, weights=w, unique_weights=u)
+        for w, u in zip(shared_weights, unique_weights, strict=True)
     ]
 
 
-# How probable all choices of a person together are: the integral over new people ------------------
+# Log probability of all choices of a respondent: the integral over new respondents ----------------
 
 _SEED = 1
 
 
-def log_predictive_of_population(posterior: Posterior, data: Any) -> "pandas.Series":
-    """The ln of the probability of everybody's choices, by respondent."""
+def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Series":
+    """Return each respondent's log probability of all choices."""
     import pandas as pd
 
-    choices_by_person(data)  # which refuses other data
-    population, lapse = population_in(posterior), posterior.lapse
-    draws = population.common.n_draws
-    population = population.taken(np.repeat(np.arange(draws), -(-PEOPLE // draws)))
-    found, known = (
-        {},
-        None if population.slopes is None else covariates_in(posterior).of_others(data.people),
-    )
-    for name, own in data.by_respondent().items():
-        counts = own.questions().counts
-        which = np.flatnonzero(counts)
-        places, times = places_of(own, posterior.labels)[0], counts[which]
+    choices_by_person(data)  # raises for other data
+    population, lapse = read_population(posterior), posterior.lapse
+    n_draws = population.common.n_draws
+    population = population.taken(np.repeat(np.arange(n_draws), -(-PEOPLE // n_draws)))
+    log_means, covariates = {}, None
+    if population.slopes is not None:
+        covariates = covariates_in(posterior).of_others(data.people)
+    for respondent, own_choices in data.by_respondent().items():
+        counts = own_choices.questions().counts
+        choice_indices = np.flatnonzero(counts)
+        places, times = places_of(own_choices, posterior.labels)[0], counts[choice_indices]
 
         def log_likelihood(
-            columns: FeatureColumns, places: Any = places, which: Any = which, times: Any = times
+            columns: FeatureColumns,
+            places: Any = places,
+            choice_indices: Any = choice_indices,
+            times: Any = times,
         ) -> np.ndarray:
-            draws_of = out_of_sets(columns, places, has_answers(data), lapse)[0]
-            return log_of_choices(draws_of(slice(0, columns.n_draws))[:, which], times)
+            """Return the log likelihood of the respondent's choices, (draws,)."""
+            draw_probabilities = out_of_sets(columns, places, has_answers(data), lapse)[0]
+            return log_of_choices(
+                draw_probabilities(slice(0, columns.n_draws))[:, choice_indices], times
+            )
 
-        of_person = (
-            population
-            if known is None
-            else population.of(known_of(population, known.loc[name].to_numpy()))
+        person_population = population
+        if covariates is not None:
+            person_population = population.of(
+                complete_covariates(population, covariates.loc[respondent].to_numpy())
+            )
+        log_means[respondent] = estimate_log_mean(
+            person_population, log_likelihood, np.random.default_rng(_SEED)
         )
-        found[name] = log_mean_of_new(of_person, log_likelihood, np.random.default_rng(_SEED))
-    return pd.Series(found, pd.Index(found, name="respondent"), float, name="log_predictive")
+    return pd.Series(
+        log_means, pd.Index(log_means, name="respondent"), float, name="log_predictive"
+    )
 
 
-def known_of(population: PopulationDraws, x: np.ndarray) -> np.ndarray:
-    """What is known of a person; of one of whom nothing is known (NaN) what is known of those who
-    answered, in turn."""
+def complete_covariates(population: PopulationDraws, x: np.ndarray) -> np.ndarray:
+    """Return covariates for each draw, replacing missing ones by respondents' own.
+
+    Where `x` is NaN, the fitted respondents' covariates are used in turn.
+    """
     if not np.isnan(x).any():
         return x
     assert population.slopes is not None
-    known = population.slopes.known
-    return known[
-        np.resize(np.random.default_rng(_SEED).permutation(len(known)), population.common.n_draws)
+    fitted_covariates = population.slopes.known
+    return fitted_covariates[
+        np.resize(
+            np.random.default_rng(_SEED).permutation(len(fitted_covariates)),
+            population.common.n_draws,
+        )
     ]
 
 
-def log_mean_of_new(
+def estimate_log_mean(
     population: PopulationDraws,
     log_likelihood: Callable[[FeatureColumns], np.ndarray],
     rng: np.random.Generator,
 ) -> float:
-    """The ln of the mean over new people, one of each draw, of what has this logarithm."""
+    """Estimate the log mean likelihood over new respondents, one per draw.
+
+    It is computed by annealed importance sampling.
+    """
     from scipy.special import polygamma
 
     common, kappa = population.common, population.kappa
-    draw, width = common.draw, np.sqrt(polygamma(1, kappa))
-    logs = _Logs(
-        _log_gammas(rng, kappa[draw]), _log_gammas(rng, np.tile(kappa[:, None], common.n_options))
+    draw, sd_by_draw = common.draw, np.sqrt(polygamma(1, kappa))
+    multipliers = LogMultipliers(
+        _sample_log_gammas(rng, kappa[draw]),
+        _sample_log_gammas(rng, np.tile(kappa[:, None], common.n_options)),
     )
-    widths = _Logs(width[draw], width[:, None])
+    widths = LogMultipliers(sd_by_draw[draw], sd_by_draw[:, None])
 
-    def move(logs: _Logs, step: float) -> tuple[_Logs, np.ndarray]:
-        others = logs.moved(rng, step, widths)
-        return others, others.log_density(common, kappa) - logs.log_density(common, kappa)
+    def move(multipliers: LogMultipliers, step: float) -> tuple[LogMultipliers, np.ndarray]:
+        """Propose a random-walk step; return it with its log density ratio."""
+        proposal = multipliers.propose_step(rng, step, widths)
+        return proposal, proposal.log_density(common, kappa) - multipliers.log_density(
+            common, kappa
+        )
 
-    def choose(accepted: np.ndarray, others: _Logs, logs: _Logs) -> _Logs:
-        return logs.where(accepted, others, draw)
+    def choose(
+        accepted: np.ndarray, proposal: LogMultipliers, multipliers: LogMultipliers
+    ) -> LogMultipliers:
+        """Return the proposal in accepted draws, and the current state in others."""
+        return multipliers.select_draws(accepted, proposal, draw)
 
     return log_mean_by_annealing(
-        logs, lambda logs: log_likelihood(logs.about(common)), move, choose, rng
+        multipliers,
+        lambda multipliers: log_likelihood(multipliers.scale_weights(common)),
+        move,
+        choose,
+        rng,
     )
 
 
-class _Logs(NamedTuple):
-    """The logarithms of what the weights of new people are times the common ones, one person a
-    draw."""
+class LogMultipliers(NamedTuple):
+    """Log ratios of individual to common weights, one respondent per draw."""
 
     weights: np.ndarray  # (columns,)
     unique: np.ndarray  # (draws, options)
 
-    def about(self, common: FeatureColumns) -> FeatureColumns:
-        """The columns with the weights of these people."""
-        weights, unique = (
-            common.weights * np.exp(self.weights),
-            common.unique_weights * np.exp(self.unique),
-        )
-        return replace(common, weights=weights, unique_weights=unique)
+    def scale_weights(self, common: FeatureColumns) -> FeatureColumns:
+        """Return the columns with the weights of these respondents."""
+        weights = common.weights * np.exp(self.weights)
+        unique_weights = common.unique_weights * np.exp(self.unique)
+        return replace(common, weights=weights, unique_weights=unique_weights)
 
     def log_density(self, common: FeatureColumns, kappa: np.ndarray) -> np.ndarray:
-        """That of the logarithms of Gamma(kappa, kappa), without its constant (draws,)."""
-        unique = (self.unique - np.exp(self.unique)).sum(axis=1)
-        return kappa * (common.summed(self.weights - np.exp(self.weights)) + unique)
+        """Return the unnormalised log density under log Gamma(kappa, kappa), (draws,)."""
+        unique_terms = (self.unique - np.exp(self.unique)).sum(axis=1)
+        return kappa * (common.summed(self.weights - np.exp(self.weights)) + unique_terms)
 
-    def moved(self, rng: np.random.Generator, step: float, widths: "_Logs") -> "_Logs":
-        """All of them a step of a random walk further, of as many of their own widths."""
+    def propose_step(
+        self, rng: np.random.Generator, step: float, widths: "LogMultipliers"
+    ) -> "LogMultipliers":
+        """Return a random-walk step of `step` times the widths."""
         steps = step * widths.weights * rng.standard_normal(self.weights.shape)
-        return _Logs(
+        return LogMultipliers(
             self.weights + steps,
             self.unique + step * widths.unique * rng.standard_normal(self.unique.shape),
         )
 
-    def where(self, accepted: np.ndarray, other: "_Logs", draw: np.ndarray) -> "_Logs":
-        """Those of the other in the draws that accepted it."""
-        weights = np.where(accepted[draw], other.weights, self.weights)
-        return _Logs(weights, np.where(accepted[:, None], other.unique, self.unique))
+    def select_draws(
+        self, accepted: np.ndarray, proposal: "LogMultipliers", draw: np.ndarray
+    ) -> "LogMultipliers":
+        """Return `other` in draws that accepted it, and this one elsewhere."""
+        weights = np.where(accepted[draw], proposal.weights, self.weights)
+        return LogMultipliers(weights, np.where(accepted[:, None], proposal.unique, self.unique))
 
 
-def _log_gammas(rng: np.random.Generator, kappa: np.ndarray) -> np.ndarray:
-    """Logarithms of Gamma(kappa, kappa), also of those that are too small for a number."""
+def _sample_log_gammas(rng: np.random.Generator, kappa: np.ndarray) -> np.ndarray:
+    """Sample logarithms of Gamma(kappa, kappa), also below the smallest float."""
     return np.log(rng.gamma(kappa + 1.0)) + np.log(rng.random(kappa.shape)) / kappa - np.log(kappa)

@@ -1,4 +1,4 @@
-"""Who is first, second and last: the posterior of the options' ranks."""
+"""Ranks, unique weights and similarities of options."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,97 +17,113 @@ if TYPE_CHECKING:
     import pandas
 
 
-def utility_draws(columns: FeatureColumns) -> np.ndarray:
-    r"""The utility of each option in each draw, :math:`U_i = u_i + \sum_k w_k f_{ik}`: the higher
-    is chosen oftener."""
+def compute_utilities(columns: FeatureColumns) -> np.ndarray:
+    r"""Compute utilities per draw, (draws, options); higher ones are chosen more often.
+
+    .. math:: U_i = u_i + \sum_k w_k f_{ik}
+    """
     utility = columns.unique_weights.astype(float)
     column = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
     np.add.at(utility, (columns.draw[column], columns.owners), columns.weights[column])
     return utility
 
 
-def shares_of(utility: np.ndarray) -> np.ndarray:
-    """Each option's share in the sum of the utilities of all, the last axis."""
+def compute_shares(utility: np.ndarray) -> np.ndarray:
+    """Return utilities divided by their sum over options, the last axis."""
     return utility / utility.sum(axis=-1, keepdims=True)
 
 
-def rank_draws(posterior: Posterior) -> np.ndarray:
-    """The rank of each option by utility in each draw (draw, option), 1 the highest; equal ones
-    share their mean."""
-    return average_ranks(-utility_draws(columns_of(posterior)))
+def compute_ranks(posterior: Posterior) -> np.ndarray:
+    """Return the rank of each option by utility, (draws, options).
+
+    Rank 1 is the highest utility; ties share their mean rank.
+    """
+    return average_ranks(-compute_utilities(columns_of(posterior)))
 
 
-# The weight that each option has alone ------------------------------------------------------------
+# Weight unique to each option ---------------------------------------------------------------------
 
 
 def unique_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
-    """The weight that each option has alone: its unique aspect, and every feature that no other
-    option owns."""
+    """Return a table of each option's unique weight and its share.
+
+    It is the sum of its unique aspect and of the features that no other option owns.
+    """
     import pandas as pd
 
     from thali._tables import Table
 
     columns = columns_of(posterior)
     weights = columns.unique_weights.copy()
-    alone = np.flatnonzero(columns.sizes == 1)
+    single_columns = np.flatnonzero(columns.sizes == 1)
     np.add.at(
         weights,
-        (columns.draw[alone], columns.owners[columns.first_owner[alone]]),
-        columns.weights[alone],
+        (columns.draw[single_columns], columns.owners[columns.first_owner[single_columns]]),
+        columns.weights[single_columns],
     )
-    total = weights.sum(1, keepdims=True)
+    total_weights = weights.sum(1, keepdims=True)
     low, high = np.quantile(weights, tails_of(ci), axis=0)
     shares = np.divide(
-        weights, total, out=np.full_like(weights, 1.0 / weights.shape[1]), where=total > 0
+        weights,
+        total_weights,
+        out=np.full_like(weights, 1.0 / weights.shape[1]),
+        where=total_weights > 0,
     )
     labels = pd.Index(posterior.labels, name="option")
-    table = {
+    table_columns = {
         "weight": weights.mean(0),
         "weight_low": low,
         "weight_high": high,
         "share": shares.mean(0),
     }
-    found = Table(table, index=labels)
-    found.attrs["interval"] = ci
-    return found
+    weights_table = Table(table_columns, index=labels)
+    weights_table.attrs["interval"] = ci
+    return weights_table
 
 
-# How similar options are by what they share, and the tree that is nearest to their features -------
+# Similarity of options by shared weight -----------------------------------------------------------
 
 
-MAX_OPTIONS = 1_000  # options of which there is a table
+MAX_TABLE_OPTIONS = 1_000  # options of the largest table
 
 
 def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
-    """E[ sum_k w_k f_ik f_jk / ((U_i + U_j) / 2) ], 0 / 0 being 0, and 1 on the diagonal."""
+    """Return E[sum_k w_k f_ik f_jk / ((U_i + U_j) / 2)], shape (n, n).
+
+    0 / 0 is 0, and the diagonal is 1.
+    """
     from thali._tables import Table
 
     labels = posterior.labels
     n = len(labels)
-    if n > MAX_OPTIONS:
+    if n > MAX_TABLE_OPTIONS:
         raise ArgumentError(
-            f"The table of similarities would have {n:,} rows, but the limit is {MAX_OPTIONS:,}"
-            " options; use fewer options."
+            f"The table of similarities would have {n:,} rows, but the limit is"
+            f" {MAX_TABLE_OPTIONS:,} options; use fewer options."
         )
     columns = columns_of(posterior)
-    counts = ~ignored(columns, posterior.sees_single)
-    total = np.zeros((n, n))
-    step = max(1, BLOCK // max(1, n * n))
-    weighed = replace(columns, weights=np.where(counts, columns.weights, 0.0))
-    for start in range(0, columns.n_draws, step):
-        stop = min(start + step, columns.n_draws)
-        features, weights = weighed.dense(start, stop)
-        owned = features.astype(float)
-        shared = (owned * weights[:, :, None]).transpose(0, 2, 1) @ owned
+    is_counted = ~find_ignored_columns(columns, posterior.sees_single)
+    summed_similarity = np.zeros((n, n))
+    n_draws_per_block = max(1, BLOCK // max(1, n * n))
+    counted_columns = replace(columns, weights=np.where(is_counted, columns.weights, 0.0))
+    for start in range(0, columns.n_draws, n_draws_per_block):
+        stop = min(start + n_draws_per_block, columns.n_draws)
+        features, weights = counted_columns.dense(start, stop)
+        ownership = features.astype(float)
+        shared = (ownership * weights[:, :, None]).transpose(0, 2, 1) @ ownership
         worth = np.diagonal(shared, axis1=1, axis2=2) + columns.unique_weights[start:stop]
-        mean = 0.5 * (worth[:, :, None] + worth[:, None, :])
-        total += np.divide(shared, mean, out=np.zeros_like(shared), where=mean > 0.0).sum(axis=0)
-    found = total / columns.n_draws
-    np.fill_diagonal(found, 1.0)
-    return Table(found, index=labels, columns=labels)
+        mean_worth = 0.5 * (worth[:, :, None] + worth[:, None, :])
+        summed_similarity += np.divide(
+            shared, mean_worth, out=np.zeros_like(shared), where=mean_worth > 0.0
+        ).sum(axis=0)
+    similarity = summed_similarity / columns.n_draws
+    np.fill_diagonal(similarity, 1.0)
+    return Table(similarity, index=labels, columns=labels)
 
 
-def ignored(columns: FeatureColumns, sees_single: bool) -> np.ndarray:
-    """The columns that tell no options apart: those of all, and those of one owner where the data
-    do not see them."""
+def find_ignored_columns(columns: FeatureColumns, sees_single: bool) -> np.ndarray:
+    """Return which columns do not affect choices, bool (columns,).
+
+    They are columns of all options, and of one owner if `sees_single` is False.
+    """
     return (columns.sizes == columns.n_options) | ((columns.sizes == 1) & (not sees_single))

@@ -16,7 +16,7 @@ from ..draws.probabilities import advantages, lapsing
 from ..draws.tree import kept_draws
 from .features import find_distinct_owners
 from .group_posterior import normalise_to_shares, pad_weights, select_group_columns
-from .option_tables import shares_of, utility_draws
+from .option_tables import compute_shares, compute_utilities
 from .weight_slopes import WeightSlopes, quantities_of_slopes, slopes_in
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def with_population(
         common = replace(common, unique_weights=np.zeros_like(common.unique_weights))
     shape = *kept.shape, -1
     shares = normalise_to_shares(common)
-    worth = shares_of(utility_draws(shares)).reshape(shape)
+    worth = compute_shares(compute_utilities(shares)).reshape(shape)
     drawn: dict[str, Any] = {
         "common_worth": (("chain", "draw", "option"), worth),
         "common_weights": (

@@ -28,8 +28,8 @@ from . import quantities
 from .data_kind_checks import requires_choices_error
 from .features import add_convergence, features_table
 from .group_posterior import group_features_table
-from .matched_features import Matched, matched_features, matched_table
-from .option_tables import utility_draws
+from .matched_features import MatchedFeatures, match_posterior, matched_features_table
+from .option_tables import compute_utilities
 from .quantities import Quantities
 from .registry import load_results
 from .stored_layout import TEMPERED_LATER
@@ -147,7 +147,7 @@ class PosteriorResults:
         self,
         min_probability: float,
         similar: float | None,
-        match_features: Callable[[float, float], Matched],
+        match_features: Callable[[float, float], MatchedFeatures],
         ci: float,
     ) -> "pandas.DataFrame":
         """Return a table of probable features and their weights.
@@ -158,7 +158,7 @@ class PosteriorResults:
             return add_convergence(
                 features_table(self.posterior, min_probability, ci), self.posterior
             )
-        return matched_table(self.posterior, match_features(similar, min_probability), ci)
+        return matched_features_table(self.posterior, match_features(similar, min_probability), ci)
 
     def ranks(self, every_rank: bool, ci: float) -> "pandas.DataFrame":
         """Return a table of option ranks by utility, 1 the highest.
@@ -166,7 +166,7 @@ class PosteriorResults:
         It has the probability of the first rank, or with `every_rank` of all.
         """
         return tabulate_ranks(
-            utility_draws(columns_of(self.posterior)), self.posterior.labels, every_rank, ci
+            compute_utilities(columns_of(self.posterior)), self.posterior.labels, every_rank, ci
         )
 
     def data(self) -> Any:
@@ -230,7 +230,7 @@ class GroupResults(PosteriorResults):
         self,
         min_probability: float,
         similar: float | None,
-        match_features: Callable[[float, float], Matched],
+        match_features: Callable[[float, float], MatchedFeatures],
         ci: float,
     ) -> "pandas.DataFrame":
         return group_features_table(self.posterior, min_probability, similar, ci)
@@ -253,10 +253,10 @@ class RespondentResults(GroupResults):
         self,
         min_probability: float,
         similar: float | None,
-        match_features: Callable[[float, float], Matched],
+        match_features: Callable[[float, float], MatchedFeatures],
         ci: float,
     ) -> "pandas.DataFrame":
         common = self.posterior.of_common()
         return load_results(common).features(
-            min_probability, similar, partial(matched_features, common), ci
+            min_probability, similar, partial(match_posterior, common), ci
         )

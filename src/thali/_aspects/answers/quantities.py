@@ -15,7 +15,7 @@ from thali.errors import Setting
 from ..draws.columns import columns_of
 from ..draws.probabilities import probability_draws
 from .features import features_table, find_presence
-from .option_tables import shares_of, utility_draws
+from .option_tables import compute_shares, compute_utilities
 from .population import quantities_of_population
 
 # With more options than this the choice probabilities are not rows of the summary.
@@ -104,8 +104,8 @@ def worth_quantities(posterior: Posterior) -> Quantities:
     Rank 1 is the highest utility.
     """
     labels = posterior.labels
-    utility = utility_draws(columns_of(posterior)).reshape(*posterior.shape, -1)
-    worth, rank = shares_of(utility), average_ranks(-utility)
+    utility = compute_utilities(columns_of(posterior)).reshape(*posterior.shape, -1)
+    worth, rank = compute_shares(utility), average_ranks(-utility)
     worth_rows = {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)}
     return worth_rows | {f"rank[{label}]": rank[..., i] for i, label in enumerate(labels)}
 

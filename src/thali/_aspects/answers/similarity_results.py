@@ -20,7 +20,7 @@ from thali.errors import Setting
 from ..draws.columns import columns_of
 from ..draws.similarities import measured_similarities, similarity_draws
 from .data_kind_checks import require_data_kind, requires_choices_error
-from .matched_features import similar_for
+from .matched_features import choose_similar
 from .posterior_results import PosteriorResults
 from .quantities import Quantities, advise_tempering, count_temperatures, presence_quantities
 
@@ -47,7 +47,7 @@ class ObjectResults(PosteriorResults):
     def is_agreement_row(self, name: str) -> bool:
         # of many objects features are reported that were matched, of whatever owners, which pairs
         # show
-        return similar_for(self.posterior.n_options) is None or not name.startswith(
+        return choose_similar(self.posterior.n_options) is None or not name.startswith(
             ("presence[", "weight[")
         )
 

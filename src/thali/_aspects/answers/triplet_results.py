@@ -35,7 +35,7 @@ from ..draws.triplets import (
     shared_draws,
     triplet_blocks,
 )
-from .next_question import draws_for, learning_target
+from .next_question import build_learning_target, select_spaced_draws
 from .quantities import Quantities, presence_quantities
 from .similarity_results import ObjectResults
 
@@ -185,7 +185,7 @@ def next_triplets_table(
     rng = np.random.default_rng(seed)
     labels = posterior.labels
     triples = subsets_of(options_among(among, labels, 3), 3, rng)
-    columns, at = draws_for(posterior, triples.size)
+    columns, at = select_spaced_draws(posterior, triples.size)
     constant = None if posterior.constant is None else posterior.constant[at]
     first, second = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
     start = np.arange(len(triples) + 1) * 3
@@ -194,7 +194,7 @@ def next_triplets_table(
     )
     chosen = choose(
         QuestionOutcomes(p, start),
-        learning_target(goal, columns, labels, rng, (EVERYTHING,)),
+        build_learning_target(goal, columns, labels, rng, (EVERYTHING,)),
         whole("n", n, 1),
         rng,
     )

@@ -15,7 +15,7 @@ from ..draws.columns import FeatureColumns, columns_of
 from ..draws.tree import kept_draws
 from .features import find_distinct_owners
 from .group_posterior import list_group_columns, pad_weights
-from .option_tables import utility_draws
+from .option_tables import compute_utilities
 
 if TYPE_CHECKING:
     import pandas
@@ -122,10 +122,12 @@ def effect_draws(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[str,
     labels = posterior.labels
     options, mean = {}, np.zeros((common.n_draws, len(sd)))
     if posterior.facts.of_choices:
-        utility = utility_draws(common)
+        utility = compute_utilities(common)
         along = np.stack(
             [
-                utility_draws(common.reweighted(common.weights * of, common.unique_weights * own))
+                compute_utilities(
+                    common.reweighted(common.weights * of, common.unique_weights * own)
+                )
                 for of, own in zip(slopes.weights.T, np.moveaxis(slopes.unique, 2, 0), strict=True)
             ],
             axis=2,

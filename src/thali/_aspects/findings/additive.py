@@ -45,7 +45,7 @@ from thali._trees.tree import Tree
 from thali.errors import Argument, DataWarning, Setting
 
 from ..answers.fit_quality import describe_slow_swaps
-from ..answers.matched_features import similar_for
+from ..answers.matched_features import choose_similar
 from ..draws.columns import columns_of
 from ..draws.similarities import similarity_draws
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
@@ -137,7 +137,7 @@ def _of(model: "AdditiveClustering") -> "_DataFacts":
 
 def _similar(model: "AdditiveClustering", settings: AnswerSettings) -> float | None:
     """From which Jaccard index on features of different draws are taken for one."""
-    return similar_for(model._view.n_options, settings.similar)
+    return choose_similar(model._view.n_options, settings.similar)
 
 
 @finding("features", "Shared features", ON_SCREEN)

@@ -16,7 +16,7 @@ from thali._trees.tree import Tree
 from thali.errors import Argument, InPython, Message, Setting
 
 from ..answers.features import features_table, format_chain_column, locate_in_tree
-from ..answers.matched_features import members_in_words
+from ..answers.matched_features import format_members
 from .english import ENGLISH
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def to_read(features: "pandas.DataFrame", model: Any, word: str) -> "pandas.Data
     read = ("probability", *of_chains, "place") if of_chains else _READ
     names = [name for name in (word, *read) if name in features]
     shown = features[names].assign(
-        members=[members_in_words(each, labels) for each in features["members"]]
+        members=[format_members(each, labels) for each in features["members"]]
     )
     shown.attrs = features.attrs
     return shown

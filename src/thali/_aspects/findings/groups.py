@@ -20,8 +20,8 @@ from thali._model.group_findings import group_ranks
 from thali._model.settings import AnswerSettings
 from thali._model.wording import estimate, phrase
 
-from ..answers.matched_features import members_in_words
-from ..answers.option_tables import rank_draws
+from ..answers.matched_features import format_members
+from ..answers.option_tables import compute_ranks
 from .english import ENGLISH
 from .features import by_member, labels_of, number_finding
 
@@ -51,7 +51,7 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
     return (question, features, n_features, *own, *besides, parameters, check, summary, data)
 
 
-ranks = group_ranks(lambda model: rank_draws(model._view))
+ranks = group_ranks(lambda model: compute_ranks(model._view))
 
 
 def _features(model: Any, settings: AnswerSettings, word: str) -> Finding:
@@ -66,7 +66,7 @@ def _features(model: Any, settings: AnswerSettings, word: str) -> Finding:
     sentence, weights = differences(shared, word), weight_columns(shared)
     picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), table)
     shown = shared[["probability", "mcse", *weights, *table.attrs["compared"]]]
-    shown = shown.assign(members=[members_in_words(each, labels) for each in shared["members"]])
+    shown = shown.assign(members=[format_members(each, labels) for each in shared["members"]])
     number = len(model._groups)
     more, few = plural(number - MAX_GROUPS, "more group"), number <= MAX_GROUPS
     return Finding(

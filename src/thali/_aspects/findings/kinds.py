@@ -27,7 +27,7 @@ from thali._model.settings import AnswerSettings
 from thali._model.wording import phrase
 from thali._people.populations import SIMILAR
 
-from ..answers.matched_features import members_in_words
+from ..answers.matched_features import format_members
 from .english import ENGLISH
 from .features import by_member, labels_of, number_finding
 from .groups import parameter_notes, weight_columns
@@ -55,7 +55,7 @@ def features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding
         return Finding(none, table=written, is_printed=False, brief=Brief("Aspects"))
     weights = weight_columns(table)
     shown = shared[[*weights, "mcse", "probability"]]
-    shown = shown.assign(members=[members_in_words(each, labels) for each in shared["members"]])
+    shown = shown.assign(members=[format_members(each, labels) for each in shared["members"]])
     return Finding(
         title=ENGLISH["kinds.features"],
         table=written,

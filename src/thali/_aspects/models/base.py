@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from thali._posterior.dependence import Dependence
     from thali._trees.tree import Tree
 
-    from ..answers.matched_features import Matched
+    from ..answers.matched_features import MatchedFeatures
     from ..answers.posterior_results import PosteriorResults
 
 
@@ -347,11 +347,11 @@ class LatentFeatures(HasGroups, RunByChains):
         ArgumentError
             If min_probability or similar is out of its range.
         """
-        from ..answers.matched_features import matched_table, membership_table
+        from ..answers.matched_features import matched_features_table, membership_table
 
         found = self._matched(similar, min_probability)
         table = membership_table(self._view, found)
-        features = matched_table(self._view, found)
+        features = matched_features_table(self._view, found)
         names = [name for name in ("probability", "weight", "converged") if name in features]
         table.attrs |= {name: features[name].tolist() for name in names} | {
             "word": self._view.facts.word
@@ -492,9 +492,9 @@ class LatentFeatures(HasGroups, RunByChains):
     def _part_of_group(self, name: str) -> Self:
         return self._of_part(self._view.of_group(name).tree, f"group {name}")
 
-    def _matched(self, similar: float, min_probability: float) -> "Matched":
+    def _matched(self, similar: float, min_probability: float) -> "MatchedFeatures":
         """The matched features, made once."""
-        from ..answers.matched_features import matched_features
+        from ..answers.matched_features import match_posterior
 
         wanted = similar, min_probability
-        return self._once(("matched", *wanted), lambda: matched_features(self._view, *wanted))
+        return self._once(("matched", *wanted), lambda: match_posterior(self._view, *wanted))

@@ -191,11 +191,11 @@ class ChoiceAnswers(LatentFeatures):
         if respondent is not None:
             from thali._people.columns import no_covariates
 
-            from ..answers.new_respondents import predicted_of_population
+            from ..answers.new_respondents import predict_from_population
 
             if not self._engine.draws:
                 raise no_covariates()
-            return predicted_of_population(self._view, sets, return_se, covariates, respondent)
+            return predict_from_population(self._view, sets, return_se, covariates, respondent)
         return self._engine.predict_proba(self, sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
