@@ -35,7 +35,7 @@ from .log_predictive import log_predictive_by_class, log_predictive_by_responden
 from .matched_features import MatchedFeatures
 from .new_respondents import log_predictive_by_individual, predict_from_population
 from .posterior_results import GroupResults, PosteriorResults, RespondentResults
-from .predict import outcome_draws, outcomes_table, predicted_with_errors
+from .predict import outcome_draws, outcomes_table, predict_choices
 from .quantities import Quantities
 from .registry import load_results
 
@@ -57,7 +57,7 @@ class SetResults(PosteriorResults):
         return quantities.shared_aspect_quantities(self.posterior)
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
-        return predicted_with_errors(self.posterior, sets, return_se, covariates)
+        return predict_choices(self.posterior, sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
         return outcomes_table(self.posterior, pairs, covariates)

@@ -16,7 +16,13 @@ from thali._labels import as_label, display_width, one_line, shorten
 from thali.errors import Argument, ArgumentError, DataWarning, EstimateWarning, Value, one_of
 
 from ..draws.columns import FeatureColumns
-from .set_search import FeatureSearchProblem, FeatureSets, feature_sets, log_feature_gain, search
+from .set_search import (
+    FeatureSearchProblem,
+    FeatureSets,
+    find_feature_sets,
+    log_feature_gain,
+    search_best_set,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -256,7 +262,7 @@ MIN_LISTED = 10
 
 
 def estimate_features(
-    kind: str,
+    estimator: str,
     columns: FeatureColumns,
     *,
     constant: Any,
@@ -272,12 +278,15 @@ def estimate_features(
 
     .. math:: \hat s_{ij} = \hat w_0 + \sum_h \hat r_h \hat w_h h_i h_j
     """
-    if kind not in ESTIMATORS:
+    if estimator not in ESTIMATORS:
         raise ArgumentError(
-            Argument("kind"), " must be one of ", one_of("kind", ESTIMATORS), f"; got {kind!r}."
+            Argument("kind"),
+            " must be one of ",
+            one_of("kind", ESTIMATORS),
+            f"; got {estimator!r}.",
         )
     names = tuple(data.labels if labels is None else labels)
-    sets = feature_sets(columns, len(names))
+    sets = find_feature_sets(columns, len(names))
     draws, sigma = columns.n_draws, np.asarray(sigma, float)
     problem = FeatureSearchProblem(
         first=np.asarray(data.first),
@@ -294,18 +303,18 @@ def estimate_features(
         with_constant=with_constant,
     )
     learned_sigma = bool(sigma.size and np.ptp(sigma) > 0)
-    if kind == "expectation":
+    if estimator == "expectation":
         return _build_expectation(sets, problem, names, learned_sigma)
-    if kind == "joint-map":
+    if estimator == "joint-map":
         _warn_if_ill_posed(problem)
-    best = search(kind, sets, problem)
+    best = search_best_set(estimator, sets, problem)
     order = np.lexsort((best.patterns, -best.weights))
     owners, weights = sets.patterns[best.patterns[order]], best.weights[order]
     similarity = _compute_similarity(owners, weights, best.constant)
     gain = _compute_gains(owners, weights, best.copies[order], similarity, problem)
     table = {"members": _list_members(owners, names), "weight": weights, "gain": gain}
     return _build_estimate(
-        kind, table, best.constant, similarity, problem, names, learned_sigma, best.log_joint
+        estimator, table, best.constant, similarity, problem, names, learned_sigma, best.log_joint
     )
 
 
@@ -399,7 +408,7 @@ def _warn_if_ill_posed(problem: FeatureSearchProblem) -> None:
 
 
 def _build_estimate(
-    kind: Any,
+    estimator: Any,
     table: Any,
     constant: Any,
     similarity: Any,
@@ -418,7 +427,7 @@ def _build_estimate(
     np.fill_diagonal(similarity, np.nan)
     labels = pd.Index(names, name="object")
     return Estimate(
-        kind=kind,
+        kind=estimator,
         features=pd.DataFrame(table),
         weights=np.asarray(table["weight"]),
         constant=constant,

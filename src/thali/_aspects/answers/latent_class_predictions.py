@@ -16,7 +16,7 @@ from ..draws.covariates import Lift
 from ..draws.probabilities import probability_blocks
 from ..draws.tree import DataPart
 from .group_posterior import join_parts
-from .predict import AskedSets, lift_for
+from .predict import AskedSets, build_lift
 
 if TYPE_CHECKING:
     import pandas
@@ -96,7 +96,7 @@ def predict_new_respondent(
     For pairs they are the probabilities of the first option; otherwise, for each set, those of its
     members. `classes` is the posterior as groups.
     """
-    asked_sets, lift = AskedSets(posterior, sets), lift_for(posterior, sets, covariates)
+    asked_sets, lift = AskedSets(posterior, sets), build_lift(posterior, sets, covariates)
     if asked_sets.paired:
         first, second = asked_sets.pairs
         outcome_probability = compute_new_outcomes(posterior, classes, first, second, lift)
@@ -145,6 +145,6 @@ def new_outcomes_table(
     labels = posterior.labels
     first, second = tied_places(pairs, labels, posterior.tie is not None)
     draws = compute_new_outcomes(
-        posterior, classes, first, second, lift_for(posterior, pairs, covariates)
+        posterior, classes, first, second, build_lift(posterior, pairs, covariates)
     )
     return table_of_outcomes(labels, first, second, draws.mean(axis=0))

@@ -11,7 +11,7 @@ from thali._people.latent_classes import aligned_shares
 from thali._posterior.view import Posterior
 
 from ..draws.columns import FeatureColumns, columns_of
-from .predict import out_of_sets
+from .predict import build_set_probabilities
 
 if TYPE_CHECKING:
     import pandas
@@ -46,7 +46,7 @@ def _compute_log_draws(
     choice_indices, n_times = choices_by_person(data)
     option_indices, log_draws = places_of(data, posterior.labels)[0], []
     for columns in column_sets:
-        probability_draws, set_starts = out_of_sets(
+        probability_draws, set_starts = build_set_probabilities(
             columns, option_indices, has_answers(data), posterior.lapse
         )
         logs = np.empty((columns.n_draws, n_times.shape[1]))

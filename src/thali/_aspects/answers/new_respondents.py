@@ -14,9 +14,9 @@ from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
-from .population import LEAST, NEW_PEOPLE, PopulationDraws, new_weights
-from .predict import AskedSets, out_of_sets
-from .weight_slopes import covariates_in, slopes_in
+from .population import MAX_NEW_PEOPLE, MIN_NEW_PEOPLE, PopulationDraws, sample_new_weights
+from .predict import AskedSets, build_set_probabilities
+from .weight_slopes import read_covariates, read_slopes
 
 if TYPE_CHECKING:
     import pandas
@@ -27,7 +27,7 @@ _MIN_TOTAL = 2**15  # target of new people over all draws, up to NEW_PEOPLE per 
 def read_population(posterior: Posterior) -> PopulationDraws:
     """Return the common weights and kappa of a posterior."""
     common = columns_of(posterior.of_common())
-    return PopulationDraws(common, posterior.kappa.ravel(), slopes_in(posterior))
+    return PopulationDraws(common, posterior.kappa.ravel(), read_slopes(posterior))
 
 
 # Choice probabilities: the mean over new respondents ----------------------------------------------
@@ -45,7 +45,7 @@ def predict_from_population(
     if respondent is not None:
         if posterior.slopes is None:
             raise no_covariates()
-        x = covariates_in(posterior).of_person(respondent)
+        x = read_covariates(posterior).of_person(respondent)
     if covariates is not None:
         raise ArgumentError(
             Argument("covariates"),
@@ -63,12 +63,12 @@ def predict_from_population(
 def draw_new_respondents(population: PopulationDraws) -> list[FeatureColumns]:
     """Draw the weights of new respondents for every draw, one per entry."""
     common = population.common
-    n_people = int(np.clip(_MIN_TOTAL // common.n_draws, LEAST, NEW_PEOPLE))
+    n_people = int(np.clip(_MIN_TOTAL // common.n_draws, MIN_NEW_PEOPLE, MAX_NEW_PEOPLE))
     shared_weights = np.empty((n_people, len(common.weights)))
     unique_weights = np.empty((n_people, *common.unique_weights.shape))
     for draw in range(common.n_draws):
         columns = slice(common.first_column[draw], common.first_column[draw + 1])
-        draw_weights = new_weights(population, draw, common.weights[columns], n_people)
+        draw_weights = sample_new_weights(population, draw, common.weights[columns], n_people)
         shared_weights[:, columns], unique_weights[:, draw] = np.split(
             draw_weights, [columns.stop - columns.start], axis=1
         )
@@ -90,23 +90,25 @@ def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Ser
     choices_by_person(data)  # raises for other data
     population, lapse = read_population(posterior), posterior.lapse
     n_draws = population.common.n_draws
-    population = population.taken(np.repeat(np.arange(n_draws), -(-PEOPLE // n_draws)))
+    population = population.select_draws(np.repeat(np.arange(n_draws), -(-PEOPLE // n_draws)))
     log_means, covariates = {}, None
     if population.slopes is not None:
-        covariates = covariates_in(posterior).of_others(data.people)
+        covariates = read_covariates(posterior).of_others(data.people)
     for respondent, own_choices in data.by_respondent().items():
         counts = own_choices.questions().counts
         choice_indices = np.flatnonzero(counts)
-        places, times = places_of(own_choices, posterior.labels)[0], counts[choice_indices]
+        option_indices, times = places_of(own_choices, posterior.labels)[0], counts[choice_indices]
 
         def log_likelihood(
             columns: FeatureColumns,
-            places: Any = places,
+            option_indices: Any = option_indices,
             choice_indices: Any = choice_indices,
             times: Any = times,
         ) -> np.ndarray:
             """Return the log likelihood of the respondent's choices, (draws,)."""
-            draw_probabilities = out_of_sets(columns, places, has_answers(data), lapse)[0]
+            draw_probabilities = build_set_probabilities(
+                columns, option_indices, has_answers(data), lapse
+            )[0]
             return log_of_choices(
                 draw_probabilities(slice(0, columns.n_draws))[:, choice_indices], times
             )

@@ -16,7 +16,7 @@ from ..draws.columns import columns_of
 from ..draws.probabilities import probability_draws
 from .features import features_table, find_presence
 from .option_tables import compute_shares, compute_utilities
-from .population import quantities_of_population
+from .population import population_quantities
 
 # With more options than this the choice probabilities are not rows of the summary.
 MAX_OPTIONS = 60
@@ -47,7 +47,7 @@ def _select_shared(posterior: Posterior, first_rows: Quantities) -> Quantities:
 
 def respondent_quantities(posterior: Posterior, first_rows: Quantities) -> Quantities:
     """Return rows for respondents with individual weights: shared and population."""
-    return _select_shared(posterior, first_rows) | quantities_of_population(posterior, MAX_OPTIONS)
+    return _select_shared(posterior, first_rows) | population_quantities(posterior, MAX_OPTIONS)
 
 
 def group_quantities(posterior: Posterior, rows_by_group: Mapping[str, Quantities]) -> Quantities:
@@ -116,8 +116,8 @@ def set_quantities(posterior: Posterior) -> Quantities:
         return {}
     numbered_places = enumerate(posterior.places)
     return {
-        f"set_probability[{a} | {offered}]": probability[..., place]
-        for place, (a, offered) in numbered_places
+        f"set_probability[{a} | {offered}]": probability[..., k]
+        for k, (a, offered) in numbered_places
     }
 
 

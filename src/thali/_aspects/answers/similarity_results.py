@@ -1,5 +1,4 @@
-"""Results of similarities of objects: quantities, what is predicted, and the posterior predictive
-check."""
+"""Results of similarities of objects: quantities, predictions and the predictive check."""
 
 import math
 from collections.abc import Callable
@@ -27,70 +26,69 @@ from .quantities import Quantities, advise_tempering, count_temperatures, presen
 if TYPE_CHECKING:
     import pandas
 
-# Objects whose pairs chains are judged by, how many pairs at least and at most, and numbers that
-# are looked at for each of their two quantities.
-MAX_JUDGED_OBJECTS, JUDGED_PAIRS, MAX_JUDGED_NUMBERS = 40, (20, 200), 1e7
+# Limits of the pairs for which convergence is checked: objects, pairs (minimum and maximum), and
+# numbers per quantity.
+MAX_CHECKED_OBJECTS, CHECKED_PAIRS, MAX_CHECKED_NUMBERS = 40, (20, 200), 1e7
 
 
 class ObjectResults(PosteriorResults):
-    """What is alike to people, who compare objects: chains are judged by what is reported of pairs,
-    too."""
+    """Results of comparisons of objects, whose convergence is checked for pairs, too."""
 
     def agreement_quantities(self) -> Quantities:
         return (
-            of_some_pairs(self.posterior, "similarity", self._similarity) | self.owner_quantities()
+            pair_quantities_by_name(self.posterior, "similarity", self._compute_similarity)
+            | self.owner_quantities()
         )
 
     def owner_quantities(self) -> Quantities:
-        return of_some_pairs(self.posterior, "shared_features", self._shared)
+        return pair_quantities_by_name(
+            self.posterior, "shared_features", self._count_shared_features
+        )
 
     def is_agreement_row(self, name: str) -> bool:
-        # of many objects features are reported that were matched, of whatever owners, which pairs
-        # show
+        # with many objects, features are matched, and the pairs show whether chains agree on them
         return choose_similar(self.posterior.n_options) is None or not name.startswith(
             ("presence[", "weight[")
         )
 
-    def _similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """The similarity of pairs in each draw (draws, pairs)."""
+    def _compute_similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return the similarity of pairs in each draw, (draws, pairs)."""
         raise NotImplementedError
 
-    def _shared(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """How many features, that the data depend on, both objects of each pair have in each draw
-        (draws, pairs)."""
+    def _count_shared_features(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Count the features that affect the data and both objects own, (draws, pairs)."""
         raise NotImplementedError
 
 
 class SimilarityResults(ObjectResults):
-    """Similarities of objects, two at a time."""
+    """Results of similarities of pairs of objects."""
 
     def _data_quantities(self) -> Quantities:
-        """`sigma` and `constant` where they are learned, and `presence[a, b, ...]` of probable
-        shared features."""
-        posterior, own = self.posterior, {}
+        """Return learned `sigma` and `constant`, and `presence[a, b, ...]` rows."""
+        posterior, rows = self.posterior, {}
         if posterior.learned_sigma:
-            own["sigma"] = posterior.sigma.reshape(posterior.shape)
+            rows["sigma"] = posterior.sigma.reshape(posterior.shape)
         if posterior.has_constant:
-            own["constant"] = posterior.constant.reshape(posterior.shape)
-        return own | presence_quantities(posterior, sees_single=False)
+            rows["constant"] = posterior.constant.reshape(posterior.shape)
+        return rows | presence_quantities(posterior, sees_single=False)
 
     def count_features(self) -> Quantities:
-        # of a single object they are drawn from the prior
+        # features of a single object are drawn from the prior
         return {"n_shared_features": self.posterior.n_counted}
 
     def suggest_remedies(self) -> Advice:
-        to_temper = (Setting("tempering", "auto"),)
-        return advise_tempering(count_temperatures(self.posterior), to_temper)
+        tempering = (Setting("tempering", "auto"),)
+        return advise_tempering(count_temperatures(self.posterior), tempering)
 
     def predict_held_out(self, part: Any) -> Any:
         if not isinstance(part, Similarities):
             raise requires_choices_error(self.posterior, "A prediction of left-out data")
-        return fitted_draws(self.posterior, part)
+        return predict_similarity_draws(self.posterior, part)
 
-    def _similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def _compute_similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         return similarity_draws(columns_of(self.posterior), self.posterior.constant, first, second)
 
-    def _shared(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def _count_shared_features(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         columns = columns_of(self.posterior)
         return similarity_draws(
             replace(columns, weights=np.ones_like(columns.weights)), 0.0, first, second
@@ -103,50 +101,55 @@ class SimilarityResults(ObjectResults):
         return measured_similarities(self.posterior)
 
     def share_explained(self) -> float:
-        """1 - Σ (s - fitted)² / Σ (s - mean of s)² over the measured pairs; NaN where all are
-        equal."""
+        """Return 1 - Σ (s - fitted)² / Σ (s - mean of s)²; NaN if all are equal."""
         measured = self.data()
-        residuals = measured.values - fitted_draws(self.posterior, measured)[0].mean(axis=(0, 1))
+        residuals = measured.values - predict_similarity_draws(self.posterior, measured)[0].mean(
+            axis=(0, 1)
+        )
         if np.ptp(measured.values) == 0.0:
             return math.nan
         deviations = measured.values - measured.values.mean()
         return 1.0 - float((residuals**2).sum() / (deviations**2).sum())
 
 
-# Pairs by which chains are judged -----------------------------------------------------------------
+# Pairs for which convergence is checked -----------------------------------------------------------
 
 
-def some_pairs(posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of objects, evenly spaced, fewer of many draws."""
-    objects = spread(posterior.n_options, MAX_JUDGED_OBJECTS)
-    first, second = np.triu_indices(len(objects), 1)
-    most = int(np.clip(MAX_JUDGED_NUMBERS / posterior.n_draws, *JUDGED_PAIRS))
-    chosen = spread(len(first), most)
-    return objects[first[chosen]], objects[second[chosen]]
+def select_spaced_pairs(posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
+    """Select evenly spaced pairs of objects, fewer if there are many draws."""
+    objects = space_indices(posterior.n_options, MAX_CHECKED_OBJECTS)
+    i, j = np.triu_indices(len(objects), 1)
+    max_pairs = int(np.clip(MAX_CHECKED_NUMBERS / posterior.n_draws, *CHECKED_PAIRS))
+    pair_indices = space_indices(len(i), max_pairs)
+    return objects[i[pair_indices]], objects[j[pair_indices]]
 
 
-def of_some_pairs(
-    posterior: Posterior, name: str, draws_of: Callable[[np.ndarray, np.ndarray], np.ndarray]
+def pair_quantities_by_name(
+    posterior: Posterior, name: str, compute_draws: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> Quantities:
-    """`name[a, b]` of some pairs, of which `draws_of` gives a number in each draw (draws, pairs).
+    """Return `name[a, b]` rows of evenly spaced pairs.
 
-    Unlike the presence of a feature with just these owners they are there for any number of
-    objects.
+    `draws_of` computes a number per draw and pair, (draws, pairs). Unlike the presence of an owner
+    set, these rows suit any number of objects.
     """
-    labels, (first, second) = posterior.labels, some_pairs(posterior)
-    drawn = draws_of(first, second).T.reshape(-1, *posterior.shape)
-    named = (f"{name}[{labels[i]}, {labels[j]}]" for i, j in zip(first, second, strict=True))
-    return dict(zip(named, drawn, strict=True))
+    labels, (first_objects, second_objects) = posterior.labels, select_spaced_pairs(posterior)
+    draws = compute_draws(first_objects, second_objects).T.reshape(-1, *posterior.shape)
+    row_names = (
+        f"{name}[{labels[i]}, {labels[j]}]"
+        for i, j in zip(first_objects, second_objects, strict=True)
+    )
+    return dict(zip(row_names, draws, strict=True))
 
 
-def spread(number: int, most: int) -> np.ndarray:
-    """Some of so many places, evenly spaced."""
-    return np.unique(np.linspace(0, number - 1, min(number, most)).astype(int))
+def space_indices(n: int, max_indices: int) -> np.ndarray:
+    """Return at most `most` evenly spaced indices below `number`."""
+    return np.unique(np.linspace(0, n - 1, min(n, max_indices)).astype(int))
 
 
-def fitted_draws(posterior: Posterior, data: "Similarities") -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of each measured similarity of these data, in every draw (chain,
-    draw, pair)."""
+def predict_similarity_draws(
+    posterior: Posterior, data: "Similarities"
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and sd of each measured similarity, (chain, draw, pair)."""
     posterior = require_data_kind(SIMILARITIES, posterior, "a predicted similarity")
     mean = similarity_draws(columns_of(posterior), posterior.constant, data.first, data.second)
     deviation = posterior.sigma[:, None] / np.sqrt(data.judgements)
@@ -154,12 +157,11 @@ def fitted_draws(posterior: Posterior, data: "Similarities") -> tuple[np.ndarray
 
 
 def similarity_check_table(posterior: Posterior, random_seed: Any, ci: float) -> "pandas.DataFrame":
-    """Each measured similarity against replicates by the fitted model, s_rep ~ Normal(mu, sigma² /
-    n).
+    """Return a table of measured similarities against replicates of the model.
 
-    p_value = 2 min(P(s_rep < s), P(s_rep > s)), the probabilities of each draw averaged; overall it
-    is P(sum (s_rep - mu)² n / sigma² >= sum (s - mu)² n / sigma²), where the left sum has a
-    chi-square distribution.
+    Replicates are s_rep ~ Normal(mu, sigma² / n), and p_value = 2 min(P(s_rep < s), P(s_rep > s)),
+    with probabilities averaged over draws. The overall p-value is P(sum (s_rep - mu)² n / sigma² >=
+    sum (s - mu)² n / sigma²), where the left sum has a chi-square distribution.
     """
     import pandas as pd
     from scipy.special import ndtr
@@ -167,16 +169,16 @@ def similarity_check_table(posterior: Posterior, random_seed: Any, ci: float) ->
 
     from thali._tables import Table
 
-    labels, (first, second) = np.array(posterior.labels), posterior.pairs
+    labels, (first_objects, second_objects) = np.array(posterior.labels), posterior.pairs
     observed, judgements = posterior.similarities, posterior.judgements
-    every = columns_of(posterior)
-    draws = spaced_draws(every.n_draws, len(first))
-    columns, rng = every.take(draws), spawn_generators(random_seed, 1)[0]
-    own, sigma = posterior.constant[draws], posterior.sigma[draws]
+    all_columns = columns_of(posterior)
+    draws = spaced_draws(all_columns.n_draws, len(first_objects))
+    columns, rng = all_columns.take(draws), spawn_generators(random_seed, 1)[0]
+    constant, sigma = posterior.constant[draws], posterior.sigma[draws]
 
     rows, squares = [], np.zeros(len(draws))
     for pairs in blocks(len(observed), len(draws)):
-        mu = similarity_draws(columns, own, first[pairs], second[pairs])
+        mu = similarity_draws(columns, constant, first_objects[pairs], second_objects[pairs])
         deviation = sigma[:, None] / np.sqrt(judgements[pairs])
         distance = (observed[pairs] - mu) / deviation
         squares += (distance**2).sum(axis=1)
@@ -189,11 +191,11 @@ def similarity_check_table(posterior: Posterior, random_seed: Any, ci: float) ->
     predicted, low, high, p_value, outside = (
         np.concatenate(parts) for parts in zip(*rows, strict=True)
     )
-    frame = Table(
+    check_table = Table(
         pd.DataFrame(
             {
-                "object": labels[first].tolist(),
-                "other": labels[second].tolist(),
+                "object": labels[first_objects].tolist(),
+                "other": labels[second_objects].tolist(),
                 "n": judgements,
                 "observed": observed,
                 "predicted": predicted,
@@ -205,6 +207,10 @@ def similarity_check_table(posterior: Posterior, random_seed: Any, ci: float) ->
         )
     ).sort_values("p_value", kind="stable", ignore_index=True)
     overall = float(chi2.sf(squares, len(observed)).mean())
-    frame.attrs |= {"p_value": overall, "interval": ci, "expected_missed": float(outside.sum())}
-    frame.attrs |= {"draws": len(draws), ROWS: SIMILARITY}
-    return frame
+    check_table.attrs |= {
+        "p_value": overall,
+        "interval": ci,
+        "expected_missed": float(outside.sum()),
+    }
+    check_table.attrs |= {"draws": len(draws), ROWS: SIMILARITY}
+    return check_table

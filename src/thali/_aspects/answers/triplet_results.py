@@ -1,5 +1,4 @@
-"""Results of triplets, and of choices of the most similar pair: what is predicted, ranks, and the
-next question."""
+"""Results of triplets: predicted pairs, ranks of pairs, and the next question."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -44,22 +43,21 @@ if TYPE_CHECKING:
 
 
 class TripletResults(ObjectResults):
-    """Which pair of a set is the most similar."""
+    """Results of choices of the most similar pair of a set."""
 
-    def _similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def _compute_similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         posterior = self.posterior
         return pair_similarities(
             columns_of(posterior), posterior.constant, first, second, posterior.link
         )
 
-    def _shared(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def _count_shared_features(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         columns = columns_of(self.posterior)
-        counted = replace(columns, weights=np.ones_like(columns.weights))
-        return shared_draws(counted, None, first, second, self.posterior.link)
+        unweighted_columns = replace(columns, weights=np.ones_like(columns.weights))
+        return shared_draws(unweighted_columns, None, first, second, self.posterior.link)
 
     def _data_quantities(self) -> Quantities:
-        """`constant`, as a share of the mean value of all pairs, if there is one, and `presence[a,
-        b, ...]`."""
+        """Return `constant`, as a share of the mean value, and `presence[a, b, ...]`."""
         posterior = self.posterior
         present = presence_quantities(
             posterior, sees_single=False, sees_full=posterior.has_constant
@@ -70,7 +68,7 @@ class TripletResults(ObjectResults):
         return {"constant": share.reshape(posterior.shape)} | present
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
-        return predicted_pairs(self.posterior, sets, return_se)
+        return predict_pairs(self.posterior, sets, return_se)
 
     def data(self) -> Any:
         return answered(self.posterior)
@@ -83,97 +81,101 @@ class TripletResults(ObjectResults):
         )
         constant = None if self.posterior.constant is None else self.posterior.constant[draws]
 
-        def of_questions(some: slice) -> np.ndarray:
-            start, first, second = slice_sets(data.start, some, data.first, data.second)
+        def of_questions(questions: slice) -> np.ndarray:
+            start, first, second = slice_sets(data.start, questions, data.first, data.second)
             p = probabilities_of_draws(columns, constant, start, first, second, link, lapse)
             return p / np.repeat(np.add.reduceat(p, start[:-1], axis=1), np.diff(start), axis=1)
 
         return of_questions
 
 
-# The most similar pair of any set, and how similar the pairs are ----------------------------------
+# Predictions and ranks of pairs -------------------------------------------------------------------
 
 
-Places = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, first, second
+PairSets = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, first, second
 
 
-def predicted_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
-    """Of each set the posterior mean probabilities of its pairs, and their Monte Carlo errors if
-    wanted."""
+def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
+    """Predict pair probabilities of each set, and Monte Carlo errors with `return_se`."""
     from thali._posterior.summary import mean_errors
 
-    start, first, second = places_of_pairs(sets, posterior.labels)
-    mean, errors = np.empty(len(first)), np.empty(len(first))
-    for places, draws in triplet_blocks(posterior, start, first, second):
-        mean[places] = draws.mean(axis=0)
+    start, first_objects, second_objects = read_pair_sets(sets, posterior.labels)
+    mean, errors = np.empty(len(first_objects)), np.empty(len(first_objects))
+    for pair_slice, draws in triplet_blocks(posterior, start, first_objects, second_objects):
+        mean[pair_slice] = draws.mean(axis=0)
         if return_se:
-            errors[places] = mean_errors(draws.T.reshape(draws.shape[1], posterior.shape[0], -1))
-    found = np.split(mean, start[1:-1])
-    return (found, np.split(errors, start[1:-1])) if return_se else found
+            errors[pair_slice] = mean_errors(
+                draws.T.reshape(draws.shape[1], posterior.shape[0], -1)
+            )
+    probabilities = np.split(mean, start[1:-1])
+    return (probabilities, np.split(errors, start[1:-1])) if return_se else probabilities
 
 
-def places_of_pairs(sets: Any, labels: list[str]) -> Places:
-    """The pairs of sets of labels, set after set."""
-    where = positions(labels)
+def read_pair_sets(sets: Any, labels: list[str]) -> PairSets:
+    """Return the pairs of sets of labels, set after set."""
+    index_of_label = positions(labels)
     if isinstance(sets, Triplets):
         for label in sets.labels:
-            _known(label, where, "The data name")
-        at = np.array([where[label] for label in sets.labels])
-        return sets.start, *np.sort([at[sets.first], at[sets.second]], axis=0)
+            _check_known(label, index_of_label, "The data name")
+        indices = np.array([index_of_label[label] for label in sets.labels])
+        return sets.start, *np.sort([indices[sets.first], indices[sets.second]], axis=0)
     if not is_list(sets):
         raise ArgumentError(
             "Sets must be a list of sets of objects, [(a, b, c), ...], or Triplets; got"
             f" {type(sets).__name__}."
         )
-    sizes, sides = [], []
-    for number, entry in enumerate(sets):
+    sizes, pair_indices = [], []
+    for i, entry in enumerate(sets):
         if not is_list(entry):
             raise ArgumentError(
-                f"Entry {number} is {entry!r}; give sets of at least three objects, such as (a, b,"
-                " c)."
+                f"Entry {i} is {entry!r}; give sets of at least three objects, such as (a, b, c)."
             )
         try:
-            pairs = list_pairs(number, entry)
+            pairs = list_pairs(i, entry)
         except DataError as error:
             raise ArgumentError(str(error)) from None
         for pair in pairs:
             for label in pair:
-                _known(label, where, f"Entry {number} names")
+                _check_known(label, index_of_label, f"Entry {i} names")
         sizes.append(len(pairs))
-        sides += [sorted((where[a], where[b])) for a, b in pairs]
-    first, second = np.array(sides, np.int64).reshape(-1, 2).T
+        pair_indices += [sorted((index_of_label[a], index_of_label[b])) for a, b in pairs]
+    first, second = np.array(pair_indices, np.int64).reshape(-1, 2).T
     return part_bounds(sizes), first, second
 
 
-def _known(label: str, where: dict[str, int], who: str) -> None:
-    """Refuse an object that the model does not know."""
-    if label not in where:
+def _check_known(label: str, index_of_label: dict[str, int], subject: str) -> None:
+    """Raise if an object was not fitted."""
+    if label not in index_of_label:
         raise ArgumentError(
-            f"{who} {label!r}, which is not one of the fitted objects.{suggest(label, list(where))}"
+            f"{subject} {label!r}, which is not one of the fitted objects."
+            f"{suggest(label, list(index_of_label))}"
         )
 
 
 def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
-    """A row a pair, the most similar first."""
+    """Return a table of pairs with similarity and rank, the most similar first."""
     from thali._tables import Table
 
     labels = np.asarray(posterior.labels, dtype=str)
-    first, second = np.triu_indices(len(labels), k=1)
-    if len(first) > MAX_PAIRS:
+    first_objects, second_objects = np.triu_indices(len(labels), k=1)
+    if len(first_objects) > MAX_PAIRS:
         raise ArgumentError(
-            f"{len(labels):,} objects have {len(first):,} pairs, too many for a table of ranks;"
-            " compare selected pairs with predict_proba."
+            f"{len(labels):,} objects have {len(first_objects):,} pairs, too many for a table of"
+            " ranks; compare selected pairs with predict_proba."
         )
     similarity = pair_similarities(
-        columns_of(posterior), posterior.constant, first, second, posterior.link
+        columns_of(posterior), posterior.constant, first_objects, second_objects, posterior.link
     )
     rank = average_ranks(-similarity)
-    sides = pair_coordinates("", labels, first, second)
-    found: dict[str, Any] = {"a": sides["option_a"][1], "b": sides["option_b"][1]}
+    coordinates = pair_coordinates("", labels, first_objects, second_objects)
+    table_columns: dict[str, Any] = {
+        "a": coordinates["option_a"][1],
+        "b": coordinates["option_b"][1],
+    }
     for name, draws in (("similarity", similarity), ("rank", rank)):
         low, high = np.quantile(draws, tails_of(ci), axis=0)
-        found |= {name: draws.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
-    table = Table(found).sort_values("rank", kind="stable", ignore_index=True)
+        table_columns |= {name: draws.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
+    table = Table(table_columns).sort_values("rank", kind="stable", ignore_index=True)
     table.attrs["interval"] = ci
     return table
 
@@ -181,23 +183,25 @@ def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
 def next_triplets_table(
     posterior: Posterior, n: Any, among: Any, goal: Any, seed: Any
 ) -> "pandas.DataFrame":
-    """A row a triplet, in the order in which they are best asked."""
+    """Return a table of the most informative triplets, best first."""
     rng = np.random.default_rng(seed)
     labels = posterior.labels
     triples = subsets_of(options_among(among, labels, 3), 3, rng)
-    columns, at = select_spaced_draws(posterior, triples.size)
-    constant = None if posterior.constant is None else posterior.constant[at]
-    first, second = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
+    columns, draw_indices = select_spaced_draws(posterior, triples.size)
+    constant = None if posterior.constant is None else posterior.constant[draw_indices]
+    first_objects, second_objects = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
     start = np.arange(len(triples) + 1) * 3
     p = probabilities_of_draws(
-        columns, constant, start, first, second, posterior.link, posterior.lapse
+        columns, constant, start, first_objects, second_objects, posterior.link, posterior.lapse
     )
-    chosen = choose(
+    choice = choose(
         QuestionOutcomes(p, start),
         build_learning_target(goal, columns, labels, rng, (EVERYTHING,)),
         whole("n", n, 1),
         rng,
     )
     return question_table(
-        {"objects": [tuple(labels[k] for k in triples[q]) for q in chosen.questions]}, {}, chosen
+        {"objects": [tuple(labels[k] for k in triples[question]) for question in choice.questions]},
+        {},
+        choice,
     )

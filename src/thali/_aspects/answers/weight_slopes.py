@@ -1,5 +1,4 @@
-"""People whose weights depend on what is known of them: the slopes of log weights, and what follows
-for options."""
+"""Slopes of log weights on covariates of respondents, and their effects on options."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,142 +21,160 @@ if TYPE_CHECKING:
 
     from ..samplers.record import ChainDraws
 
-MIN_PRESENT = 0.05  # probability of a feature whose slopes are given
+MIN_EFFECT_PRESENCE = 0.05  # probability of a feature whose slopes are given
 
 
 class WeightSlopes(NamedTuple):
-    """How log weights depend on columns of people, in standard deviations of these."""
+    """Slopes of log weights per standard deviation of each covariate."""
 
-    weights: np.ndarray  # (columns of all draws, columns of people)
-    unique: np.ndarray  # (draws, options, columns of people)
-    known: np.ndarray  # (people, columns of people) of those who answered
+    weights: np.ndarray  # (columns of all draws, covariates)
+    unique: np.ndarray  # (draws, options, covariates)
+    known: np.ndarray  # (people, covariates) of the fitted respondents
 
     def factors(self, columns: slice, draw: int, x: np.ndarray) -> np.ndarray:
-        """What multiplies the weights of features, then unique ones, of people with these x
-        (people, weights)."""
+        """Return factors of feature and unique weights for covariates x, (people, weights)."""
         return np.exp(x @ np.concatenate([self.weights[columns], self.unique[draw]]).T)
 
     def lifted(self, common: FeatureColumns, x: np.ndarray) -> FeatureColumns:
-        """What the weights of people with this x vary about, (columns of people,) or one of each
-        draw before it."""
+        """Return the columns with the expected weights at covariates x.
+
+        `x` has shape (covariates,), or (draws, covariates).
+        """
         x = np.broadcast_to(x, (common.n_draws, x.shape[-1]))
         weights = common.weights * np.exp((self.weights * x[common.draw]).sum(axis=1))
         return common.reweighted(
             weights, common.unique_weights * np.exp((self.unique @ x[:, :, None])[..., 0])
         )
 
-    def taken(self, common: FeatureColumns, draws: np.ndarray) -> "WeightSlopes":
-        """Those of some of the draws of the columns."""
-        each = [
-            common.reweighted(of_column, common.unique_weights).take(draws)
-            for of_column in self.weights.T
+    def select_draws(self, common: FeatureColumns, draws: np.ndarray) -> "WeightSlopes":
+        """Return the slopes at some draws of the columns."""
+        columns_by_covariate = [
+            common.reweighted(slopes_j, common.unique_weights).take(draws)
+            for slopes_j in self.weights.T
         ]
         return WeightSlopes(
-            np.stack([columns.weights for columns in each], axis=1), self.unique[draws], self.known
+            np.stack([columns.weights for columns in columns_by_covariate], axis=1),
+            self.unique[draws],
+            self.known,
         )
 
 
-def with_slopes(
-    posterior: Posterior, chains: Sequence["ChainDraws"], known: RespondentCovariates
+def add_slopes(
+    posterior: Posterior, chains: Sequence["ChainDraws"], covariates: RespondentCovariates
 ) -> Posterior:
-    """The posterior with the slopes, and what is known of people."""
-    kept = kept_draws(chains)
-    people, shape = len(known.matrix), kept.shape
-    each = list_group_columns(kept, range(people + 1, people + 1 + len(known.names)))
-    found: dict[str, Any] = {
-        "slopes": (("chain", "draw", "known", "feature"), pad_weights(each, shape)),
+    """Add slopes and respondents' covariates to the posterior."""
+    recorded_draws = kept_draws(chains)
+    n_people, shape = len(covariates.matrix), recorded_draws.shape
+    columns_by_covariate = list_group_columns(
+        recorded_draws, range(n_people + 1, n_people + 1 + len(covariates.names))
+    )
+    variables: dict[str, Any] = {
+        "slopes": (("chain", "draw", "known", "feature"), pad_weights(columns_by_covariate, shape)),
     }
     if posterior.unique is not None:
-        unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in each], axis=2)
-        found["unique_slopes"] = ("chain", "draw", "known", "option"), unique
-    drawn = posterior.whole().assign(found).assign_coords(known=list(known.names))
-    described = {"slopes": "a feature", "unique_slopes": "the unique aspect of an option"}
-    for name in found:
-        drawn[name].attrs["description"] = (
-            f"change in respondents' log weight of {described[name]} per standard deviation of a"
+        unique_slopes = np.stack(
+            [columns.unique_weights.reshape(*shape, -1) for columns in columns_by_covariate], axis=2
+        )
+        variables["unique_slopes"] = ("chain", "draw", "known", "option"), unique_slopes
+    all_variables = posterior.whole().assign(variables).assign_coords(known=list(covariates.names))
+    weight_names = {"slopes": "a feature", "unique_slopes": "the unique aspect of an option"}
+    for name in variables:
+        all_variables[name].attrs["description"] = (
+            f"change in respondents' log weight of {weight_names[name]} per standard deviation of a"
             " column"
         )
-    fixed = posterior.fixed.assign_coords(known=list(known.names)).assign(known.stored("group"))
-    return posterior.replaced(parted(drawn) | {"constant_data": fixed})
+    fixed = posterior.fixed.assign_coords(known=list(covariates.names)).assign(
+        covariates.stored("group")
+    )
+    return posterior.replaced(parted(all_variables) | {"constant_data": fixed})
 
 
-def slopes_in(posterior: Posterior) -> WeightSlopes | None:
-    """Those of a posterior; None if the weights of people depend on nothing that is known of
-    them."""
+def read_slopes(posterior: Posterior) -> WeightSlopes | None:
+    """Read the slopes of a posterior; None if it has none."""
     if posterior.slopes is None:
         return None
     columns = columns_of(posterior)
-    each = flat(posterior.slopes)[columns.draw, :, columns.slot]
-    unique = np.zeros((columns.n_draws, columns.n_options, len(posterior.known)))
+    weight_slopes = flat(posterior.slopes)[columns.draw, :, columns.slot]
+    unique_slopes = np.zeros((columns.n_draws, columns.n_options, len(posterior.known)))
     if posterior.unique_slopes is not None:
-        unique = flat(posterior.unique_slopes).swapaxes(1, 2)
-    return WeightSlopes(each, unique, posterior.fixed["known_of_people"].values)
+        unique_slopes = flat(posterior.unique_slopes).swapaxes(1, 2)
+    return WeightSlopes(weight_slopes, unique_slopes, posterior.fixed["known_of_people"].values)
 
 
-def covariates_in(posterior: Posterior) -> RespondentCovariates:
-    """Those on which weights depend, of the people who answered."""
-    found = stored_covariates(posterior.fixed)
-    assert found is not None
-    return found
+def read_covariates(posterior: Posterior) -> RespondentCovariates:
+    """Read the covariates of the fitted respondents."""
+    covariates = stored_covariates(posterior.fixed)
+    assert covariates is not None
+    return covariates
 
 
-# What the weights depend on, in the terms of options and features ---------------------------------
+# Effects of covariates on options and features ----------------------------------------------------
 
 
-def effect_draws(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    r"""By how much a unit of each column changes what people prefer, at its mean: by name (draws,
-    columns of people).
+def compute_effects(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    r"""Compute effects of a unit of each covariate, (draws, covariates) by name.
 
-    Of choices the log of each option's share of all worths,
+    For choices, the effect on an option is the change in the log of its share of all worths, at the
+    mean of the covariate:
 
     .. math:: \sum_k w_k f_{ik} b_k / U_i - \sum_j s_j \sum_k w_k f_{jk} b_k / U_j
 
-    with common weights w, slopes b, U the utility and s the shares. Then of features of several
-    owners the log weight, where they are present (NaN elsewhere); of choices less the mean over the
-    shares of options, too.
+    with common weights w, slopes b, utilities U and shares s. The effect on a feature of several
+    owners is the change in its log weight, NaN in draws without it; for choices the mean change
+    over options, weighted by their shares, is subtracted.
     """
-    slopes = slopes_in(posterior)
+    slopes = read_slopes(posterior)
     assert slopes is not None
     sd, common = posterior.fixed["known_sd"].values, columns_of(posterior.of_common())
     labels = posterior.labels
     options, mean = {}, np.zeros((common.n_draws, len(sd)))
     if posterior.facts.of_choices:
         utility = compute_utilities(common)
-        along = np.stack(
+        utility_change = np.stack(
             [
                 compute_utilities(
-                    common.reweighted(common.weights * of, common.unique_weights * own)
+                    common.reweighted(common.weights * slopes_j, common.unique_weights * unique_j)
                 )
-                for of, own in zip(slopes.weights.T, np.moveaxis(slopes.unique, 2, 0), strict=True)
+                for slopes_j, unique_j in zip(
+                    slopes.weights.T, np.moveaxis(slopes.unique, 2, 0), strict=True
+                )
             ],
             axis=2,
         )  # (draws, options, columns of people)
         share = utility / utility.sum(axis=1, keepdims=True)
-        effect = along / utility[:, :, None]
+        effect = utility_change / utility[:, :, None]
         mean = (share[:, :, None] * effect).sum(axis=1)
         options = {label: (effect[:, i] - mean) / sd for i, label in enumerate(labels)}
     features = {}
     patterns, pattern = find_distinct_owners(common)
-    for number, owners in enumerate(patterns):
-        own = np.flatnonzero(pattern == number)
-        present = np.bincount(common.draw[own], minlength=common.n_draws) > 0
+    for k, owners in enumerate(patterns):
+        pattern_columns = np.flatnonzero(pattern == k)
+        present = np.bincount(common.draw[pattern_columns], minlength=common.n_draws) > 0
         if (
             len(owners) < 2
-            or present.mean() < MIN_PRESENT
+            or present.mean() < MIN_EFFECT_PRESENCE
             or posterior.is_silent(np.array([len(owners)]))[0]
         ):
             continue
-        found = np.full((common.n_draws, len(sd)), np.nan)
-        weight = np.bincount(common.draw[own], common.weights[own], common.n_draws)
-        for j, of in enumerate(slopes.weights.T):
-            summed = np.bincount(common.draw[own], common.weights[own] * of[own], common.n_draws)
-            found[present, j] = (summed[present] / weight[present] - mean[present, j]) / sd[j]
-        features[", ".join(labels[i] for i in owners)] = found
+        feature_effects = np.full((common.n_draws, len(sd)), np.nan)
+        weight = np.bincount(
+            common.draw[pattern_columns], common.weights[pattern_columns], common.n_draws
+        )
+        for j, slopes_j in enumerate(slopes.weights.T):
+            weighted_slope = np.bincount(
+                common.draw[pattern_columns],
+                common.weights[pattern_columns] * slopes_j[pattern_columns],
+                common.n_draws,
+            )
+            feature_effects[present, j] = (
+                weighted_slope[present] / weight[present] - mean[present, j]
+            ) / sd[j]
+        features[", ".join(labels[i] for i in owners)] = feature_effects
     return options, features
 
 
 def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFrame":
-    """A row a column of people and option or feature: the effect of a unit, with its interval."""
+    """Return a table of covariate effects, one row per covariate and option or feature."""
     import pandas as pd
 
     from thali._tables import Table
@@ -168,37 +185,41 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
             Argument("by"),
             ", which names respondent columns.",
         )
-    options, features = effect_draws(posterior)
+    options, features = compute_effects(posterior)
     tails = tails_of(ci)
     rows, index = [], []
     for j, name in enumerate(posterior.known):
-        for of, drawn in [*options.items(), *features.items()]:
-            values = drawn[~np.isnan(drawn[:, j]), j]
-            mean, (low, high) = values.mean(), np.quantile(values, tails)
-            above, present = (values > 0.0).mean(), len(values) / len(drawn)
-            rows.append((mean, values.std(), low, high, above, np.exp(mean), present))
-            index.append((name, of))
+        for effect_name, draws in [*options.items(), *features.items()]:
+            present_draws = draws[~np.isnan(draws[:, j]), j]
+            mean, (low, high) = present_draws.mean(), np.quantile(present_draws, tails)
+            positive_share, presence = (present_draws > 0.0).mean(), len(present_draws) / len(draws)
+            rows.append(
+                (mean, present_draws.std(), low, high, positive_share, np.exp(mean), presence)
+            )
+            index.append((name, effect_name))
     columns = ["mean", "sd", "low", "high", "above_0", "ratio", "probability"]
     table = Table(rows, pd.MultiIndex.from_tuples(index, names=["column", "item"]), columns)
     table.attrs["interval"] = ci
     return table
 
 
-def quantities_of_slopes(posterior: Posterior, most: int) -> dict[str, np.ndarray]:
-    """`respondent_effect[column, of]` draw by draw: of choices of each option, up to so many; of
-    other data of features of several owners, 0 where absent."""
+def slope_quantities(posterior: Posterior, max_options: int) -> dict[str, np.ndarray]:
+    """Return `respondent_effect[covariate, option]` rows, up to `most` options.
+
+    For data without choices, they are effects on features, 0 where absent.
+    """
     if posterior.slopes is None:
         return {}
-    options, features = effect_draws(posterior)
-    drawn = options if len(options) <= most else {}
+    options, features = compute_effects(posterior)
+    draws_by_name = options if len(options) <= max_options else {}
     if not options:
-        drawn = {
-            of: np.nan_to_num(values)
-            for of, values in features.items()
-            if np.isfinite(values).mean() >= 0.2
+        draws_by_name = {
+            effect_name: np.nan_to_num(draws)
+            for effect_name, draws in features.items()
+            if np.isfinite(draws).mean() >= 0.2
         }
     return {
-        f"respondent_effect[{name}, {of}]": values[:, j].reshape(posterior.shape)
+        f"respondent_effect[{name}, {effect_name}]": draws[:, j].reshape(posterior.shape)
         for j, name in enumerate(posterior.known)
-        for of, values in drawn.items()
+        for effect_name, draws in draws_by_name.items()
     }

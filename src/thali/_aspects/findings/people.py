@@ -17,7 +17,7 @@ from thali._posterior.dependence import POWER
 from thali._trees.tree import Tree
 
 from ..answers.individuals import population_shares_table
-from ..answers.weight_slopes import covariates_in
+from ..answers.weight_slopes import read_covariates
 from ..group_state import SLOPE_SD
 from .english import ENGLISH
 from .groups import parameter_notes
@@ -58,7 +58,7 @@ def respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
     """By how much columns of people change what they prefer."""
     if model._view.slopes is None:
         return None
-    table, known = model.respondents.effects(settings.ci), covariates_in(model._view)
+    table, known = model.respondents.effects(settings.ci), read_covariates(model._view)
     return effects_finding(table, known, "weight", ENGLISH["respondent_effects.by"])
 
 
@@ -96,7 +96,7 @@ def known_of_people(model: Any) -> tuple[Text, ...]:
     """How a paper says what everybody's weights depended on; nothing where they did not."""
     if model._view.slopes is None:
         return ()
-    columns = listed(covariates_in(model._view).sources)
+    columns = listed(read_covariates(model._view).sources)
     return (phrase(ENGLISH, "respondent_effects.methods", columns=columns, sd=number(SLOPE_SD)),)
 
 

@@ -27,8 +27,8 @@ from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..answers.group_posterior import build_group_posterior, select_group_columns
-from ..answers.population import with_population
-from ..answers.weight_slopes import with_slopes
+from ..answers.population import add_population
+from ..answers.weight_slopes import add_slopes
 from ..draws.tree import KeptDraws
 from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, SLOPE_SD, Base, empty_base
 from ..moves.group_densities import SMALLEST
@@ -183,10 +183,10 @@ class EveryPerson(SeveralGroups):
     ) -> Posterior:
         posterior = super()._posterior(draws, data, parts, task, attrs)
         if self.people.by:
-            posterior = with_slopes(posterior, draws, self._known(data))
+            posterior = add_slopes(posterior, draws, self._known(data))
         if not posterior.facts.of_choices:
             return posterior
-        return with_population(posterior, draws, len(data), float(parts["likelihood"].lapse))
+        return add_population(posterior, draws, len(data), float(parts["likelihood"].lapse))
 
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
         refuse_sensitivity(how)
