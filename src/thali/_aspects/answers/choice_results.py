@@ -177,8 +177,8 @@ class LatentClassResults(PosteriorResults):
     @cached_property
     def class_posterior(self) -> Posterior:
         """The posterior of the classes as groups, with the data of probable members."""
-        posterior, alike = self.posterior, self.pooled_results
-        questions = alike.data().questions(posterior.has_ties)
+        posterior, pooled = self.posterior, self.pooled_results
+        questions = pooled.data().questions(posterior.has_ties)
         respondent, answer, n_times = list_respondent_answers(posterior)
         probable_class = memberships(posterior).argmax(axis=1)[respondent]
         parts, place_indices = [], []
@@ -186,7 +186,7 @@ class LatentClassResults(PosteriorResults):
             counts = np.bincount(
                 answer, n_times * (probable_class == class_index), len(questions.counts)
             )
-            parts.append(alike.build_data_part(counts))
+            parts.append(pooled.build_data_part(counts))
             place_indices.append(
                 np.flatnonzero(np.repeat(questions.summed(counts) > 0.0, questions.sizes))
             )

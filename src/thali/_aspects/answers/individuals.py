@@ -22,7 +22,7 @@ from .option_tables import compute_shares
 if TYPE_CHECKING:
     import pandas
 
-MIN_PRESENT = 0.05  # probability of a feature whose weights are given
+MIN_PRESENT = 0.05  # minimum probability of features in the table of weights
 
 
 def require_individual_weights(posterior: Posterior, answer_name: str) -> Posterior:
@@ -63,9 +63,8 @@ def person_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     first_person = posterior.of_group(people[0])
     features = features_table(first_person, MIN_PRESENT)["members"].tolist()
     sizes = np.array(list(map(len, features)), int)
-    affects_data = (sizes > 1) & ~first_person.is_silent(
-        sizes
-    )  # the others are drawn from the prior
+    # other features are drawn from the prior
+    affects_data = (sizes > 1) & ~first_person.is_silent(sizes)
     members = list(compress(features, affects_data))
     weights, present = sum_group_weights(posterior, members)
     weight_draws = np.full((n_draws, len(people), len(members)), np.nan)

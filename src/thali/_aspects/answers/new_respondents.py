@@ -21,7 +21,7 @@ from .weight_slopes import read_covariates, read_slopes
 if TYPE_CHECKING:
     import pandas
 
-_MIN_TOTAL = 2**15  # target of new people over all draws, up to NEW_PEOPLE per draw
+_MIN_TOTAL = 2**15  # target of new people over all draws, up to MAX_NEW_PEOPLE per draw
 
 
 def read_population(posterior: Posterior) -> PopulationDraws:

@@ -46,7 +46,7 @@ _RESTART_NOTE = (
 class PosteriorResults:
     """Results of a posterior for one kind of data; unavailable answers raise."""
 
-    _unit_name: Any = None  # what a part of several is called
+    _unit_name: Any = None  # the noun for a part of several, in messages
 
     def __init__(self, posterior: Posterior) -> None:
         self.posterior = posterior

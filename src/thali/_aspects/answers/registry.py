@@ -25,12 +25,12 @@ _PAIR_RESULTS, _SET_RESULTS = (
     f"{_PACKAGE}.choice_results:SetResults",
 )
 _CHOOSER_RESULTS, _CLASS_RESULTS = (
-    f"{_PACKAGE}.choice_results:ChooserResults",
+    f"{_PACKAGE}.choice_results:RespondentChoiceResults",
     f"{_PACKAGE}.choice_results:LatentClassResults",
 )
 _GROUP_RESULTS, _RESPONDENT_RESULTS = (
     f"{_PACKAGE}.posterior_results:GroupResults",
-    f"{_PACKAGE}.posterior_results:PersonResults",
+    f"{_PACKAGE}.posterior_results:RespondentResults",
 )
 RESULTS = {
     (PAIRS, ONE): _PAIR_RESULTS,
@@ -47,7 +47,7 @@ RESULTS = {
     (TRIPLETS, ONE): f"{_PACKAGE}.triplet_results:TripletResults",
     (TRIPLETS, GROUPS): _GROUP_RESULTS,
     (TRIPLETS, PEOPLE): _RESPONDENT_RESULTS,
-    (OWN, ONE): f"{_PACKAGE}.posterior_results:OwnDataResults",
+    (OWN, ONE): f"{_PACKAGE}.posterior_results:CustomDataResults",
 }
 
 
