@@ -337,9 +337,7 @@ def _split_variable(variable: Any) -> tuple[tuple[str, ...], Any]:
 # Tables of groups: features with a weight in each -------------------------------------------------
 
 
-MAX_COMPARED_GROUPS = (
-    4  # up to this many groups, all pairs of groups are compared feature by feature
-)
+MAX_COMPARED_GROUPS = 4  # with more groups, pairs of groups are not compared
 
 
 def group_features_table(
