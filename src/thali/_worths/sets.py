@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from thali._inference.numerics.bordered import Bordered
-from thali._model.answer_slopes import CHOICE, OF_ANSWER, OfAnswer, diagonal, outer
-from thali._model.best_worst import RANKING, answer_probabilities, shares_of
+from thali._model.answer_derivatives import (
+    ANSWER_DERIVATIVES,
+    CHOICE,
+    AnswerDerivatives,
+    diagonal_matrix,
+    outer_product,
+)
+from thali._model.best_worst import RANKING, answer_probabilities, choice_probabilities
 from thali.errors import DataError, Setting
 
 from .density import Density, Expanded, Predicted, as_column
@@ -229,7 +235,7 @@ class ChoiceSetDensity(Density):
             at, count = self._coordinates(rows), rows.counts[:, None]
             slope = self._slopes(sharpness, logs, answer.gradient[:, None])[:, 0]
             bend = (
-                outer(slope, slope)
+                outer_product(slope, slope)
                 if is_convex
                 else -self._bends(sharpness[:, 0], logs[:, 0], answer, slope)
             )
@@ -242,13 +248,13 @@ class ChoiceSetDensity(Density):
         return Expanded(value, gradient, Bordered(blocks, np.zeros((0, n)), border, corner))
 
     def _bends(
-        self, sharpness: np.ndarray, logs: np.ndarray, answer: OfAnswer, slope: np.ndarray
+        self, sharpness: np.ndarray, logs: np.ndarray, answer: AnswerDerivatives, slope: np.ndarray
     ) -> np.ndarray:
         """Return second derivatives by `_coordinates` (rows, k, k); `slope`: the first ones."""
         if not self.n_judges:
             return answer.hessian
         # of log weights
-        own = np.concatenate([diagonal(sharpness + 0.0 * logs), logs[:, :, None]], axis=2)
+        own = np.concatenate([diagonal_matrix(sharpness + 0.0 * logs), logs[:, :, None]], axis=2)
         found = own.swapaxes(1, 2) @ answer.hessian @ own
         found[:, -1] += slope
         found[:, :-1, -1] += slope[:, :-1]
@@ -282,11 +288,13 @@ _FEW_POINTS = 8
 _TIED_TERMS = 6
 
 
-def _of_answer(rows: SetAnswersBySize, logs: np.ndarray, bends: bool, points: int = 1) -> OfAnswer:
+def _of_answer(
+    rows: SetAnswersBySize, logs: np.ndarray, bends: bool, points: int = 1
+) -> AnswerDerivatives:
     """The answers of rows times points, of which there are these log weights (..., m)."""
     weights = np.exp(logs).reshape(-1, logs.shape[-1])
     if rows.n_tied == (1,):
-        return OF_ANSWER[rows.rule](weights, rows.lapse, bends)
+        return ANSWER_DERIVATIVES[rows.rule](weights, rows.lapse, bends)
     far = ROUGH if points > _FEW_POINTS else EXACT  # between many points chance decides
     (tied,) = rows.n_tied
     return tied_answers(weights, tied, rows.lapse, bends, far)
@@ -296,6 +304,6 @@ def _probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.ndarray:
     """The probability of every possible answer to sets with such weights (sets, m); of the one of a
     row first."""
     if rows.rule == CHOICE:
-        return shares_of(weights, rows.lapse)
+        return choice_probabilities(weights, rows.lapse)
     m = weights.shape[1]
     return answer_probabilities(weights, np.array([0, m]), np.arange(m), rows.lapse, rows.rule)

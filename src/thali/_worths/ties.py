@@ -20,7 +20,12 @@ import math
 
 import numpy as np
 
-from thali._model.answer_slopes import OfAnswer, diagonal, outer, slopes_of_choice
+from thali._model.answer_derivatives import (
+    AnswerDerivatives,
+    choice_derivatives,
+    diagonal_matrix,
+    outer_product,
+)
 
 MOST_WITH_LAPSES = 12  # options that tie, of which all subsets are summed over
 NODES = 100  # as many as a few options that tie need
@@ -32,7 +37,7 @@ _SURE, _LEAST = 100.0, 1e-300  # z beyond which e^-z is 0; products of r that ar
 
 def tied_answers(
     weights: np.ndarray, n_tied: int, lapse: float, bends: bool, far: float = EXACT
-) -> OfAnswer:
+) -> AnswerDerivatives:
     """Return the log probability that the first of sets of weights (rows, m) come first, and its
     derivatives."""
     rest, options = weights[:, n_tied:].sum(axis=1, keepdims=True), weights.shape[1]
@@ -40,19 +45,23 @@ def tied_answers(
     if lapse:
         step = max(1, _ENTRIES // (n_tied**2 << n_tied))
         parts = [_by_subsets(logs[k : k + step], options, lapse) for k in range(0, len(logs), step)]
-        found = OfAnswer(*map(np.concatenate, zip(*parts, strict=True)))
+        found = AnswerDerivatives(*map(np.concatenate, zip(*parts, strict=True)))
     else:
         found = _by_nodes(logs, bends, far)
     share = np.concatenate([0.0 * logs, weights[:, n_tied:] / rest], axis=1)
     slopes = np.eye(options)[:n_tied] - share[:, None]  # of a by log weights (rows, tied, m)
     gradient = (found.gradient[:, None] @ slopes)[:, 0]
     if not bends:
-        return OfAnswer(found.log_p, gradient, np.zeros(()))
-    bend = found.gradient.sum(axis=1)[:, None, None] * (outer(share, share) - diagonal(share))
-    return OfAnswer(found.log_p, gradient, slopes.swapaxes(1, 2) @ found.hessian @ slopes + bend)
+        return AnswerDerivatives(found.log_p, gradient, np.zeros(()))
+    bend = found.gradient.sum(axis=1)[:, None, None] * (
+        outer_product(share, share) - diagonal_matrix(share)
+    )
+    return AnswerDerivatives(
+        found.log_p, gradient, slopes.swapaxes(1, 2) @ found.hessian @ slopes + bend
+    )
 
 
-def _by_nodes(logs: np.ndarray, bends: bool, far: float) -> OfAnswer:
+def _by_nodes(logs: np.ndarray, bends: bool, far: float) -> AnswerDerivatives:
     """Return the integral and its derivatives by a (rows, tied)."""
     tied, weights = logs.shape[1], np.exp(logs)[:, None]
     left = min(far + 1.0, max(logs.max(), 0.0) + (far + 1.0) / (1.0 + 0.58 * tied))
@@ -76,13 +85,15 @@ def _by_nodes(logs: np.ndarray, bends: bool, far: float) -> OfAnswer:
     ratio = z * (1.0 - r) / r  # z / (e^z - 1)
     gradient = (mass[:, None] @ ratio)[:, 0]
     if not bends:
-        return OfAnswer(log_p, gradient, np.zeros(()))
+        return AnswerDerivatives(log_p, gradient, np.zeros(()))
     curve = (mass[:, None] @ (ratio * (1.0 - z - ratio)))[:, 0]
     squares = (mass[..., None] * ratio).swapaxes(1, 2) @ ratio
-    return OfAnswer(log_p, gradient, diagonal(curve) + squares - outer(gradient, gradient))
+    return AnswerDerivatives(
+        log_p, gradient, diagonal_matrix(curve) + squares - outer_product(gradient, gradient)
+    )
 
 
-def _by_subsets(logs: np.ndarray, options: int, lapse: float) -> OfAnswer:
+def _by_subsets(logs: np.ndarray, options: int, lapse: float) -> AnswerDerivatives:
     """Return the sum over all orders, of choices out of so many options and fewer, and its
     derivatives by a."""
     # Of each subset P, P g and P (H + g g') are the blocks of a matrix, which a choice with the
@@ -98,7 +109,7 @@ def _by_subsets(logs: np.ndarray, options: int, lapse: float) -> OfAnswer:
             before = np.flatnonzero((left.sum(axis=1) == tied - size) & (left[:, option] > 0.0))
             own = weights * left[before]
             share = own / (1.0 + own.sum(axis=2, keepdims=True))
-            p, slope, bend = slopes_of_choice(
+            p, slope, bend = choice_derivatives(
                 share, np.eye(tied)[option], options - size, lapse, True
             )
             add = one + 0.0 * p[..., None]
@@ -108,6 +119,8 @@ def _by_subsets(logs: np.ndarray, options: int, lapse: float) -> OfAnswer:
             found[:, before + (1 << option)] += p[..., None] * more
     p = found[:, -1, 0, 0]
     gradient = found[:, -1, 0, 1:] / p[:, None]
-    return OfAnswer(
-        np.log(p), gradient, found[:, -1, 1:, 1:] / p[:, None, None] - outer(gradient, gradient)
+    return AnswerDerivatives(
+        np.log(p),
+        gradient,
+        found[:, -1, 1:, 1:] / p[:, None, None] - outer_product(gradient, gradient),
     )

@@ -12,9 +12,9 @@ from thali._data.kinds import ONE
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._data.questions import AnswerProbabilities, Questions
-from thali._model.answer_checks import AlikeRespondents
-from thali._model.choice_groups import groups_of_pairs, groups_of_sets
+from thali._model.answer_checks import EqualRespondents
 from thali._model.ranks import tabulate_ranks
+from thali._model.stored_choices import store_pairs, store_sets
 from thali._people.latent_classes import aligned_members, label_free_quantities, memberships
 from thali._posterior.view import Posterior, flat
 
@@ -86,9 +86,7 @@ class SetResults(PosteriorResults):
             *data.places_of(answer_indices),
             times=counts[answer_indices],
         )
-        return part_of_data(
-            groups_of_sets(answered, self.posterior.lapse), self.posterior.has_unique
-        )
+        return part_of_data(store_sets(answered, self.posterior.lapse), self.posterior.has_unique)
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
@@ -120,7 +118,7 @@ class PairResults(SetResults):
             counts = np.insert(counts, 1, 0.0, axis=1)
         data = self._build_comparisons(counts)
         return part_of_data(
-            groups_of_pairs(data, posterior.lapse, posterior.has_ties), posterior.has_unique
+            store_pairs(data, posterior.lapse, posterior.has_ties), posterior.has_unique
         )
 
     def _build_comparisons(self, counts: np.ndarray) -> PairedComparisons:
@@ -202,7 +200,7 @@ class LatentClassResults(PosteriorResults):
 
     def group_respondents(
         self, data: Any, questions: Questions, draws: np.ndarray, ties: bool
-    ) -> list[AlikeRespondents]:
+    ) -> list[EqualRespondents]:
         """Return the members of each latent class, which change between draws."""
         all_questions = data.questions(self.posterior.has_ties)
         (respondent, answer, times) = list_respondent_answers(self.posterior)
@@ -223,7 +221,7 @@ class LatentClassResults(PosteriorResults):
 
         groups = GroupResults(classes)
         return [
-            AlikeRespondents(
+            EqualRespondents(
                 groups.of_group(name).answer_probabilities(data, draws, ties), count_asked(g)
             )
             for g, name in enumerate(classes.groups)

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.kinds import GROUPS
 from thali._inference.numerics.counts import compute_outcomes
-from thali._model.asked_sets import table_of_outcomes, tied_places
+from thali._model.option_sets import pair_indices, tabulate_outcomes
 from thali._people.latent_classes import aligned_shares
 from thali._posterior.view import POPULATION, Posterior, parted
 
@@ -143,8 +143,8 @@ def new_outcomes_table(
 ) -> "pandas.DataFrame":
     """Return a new respondent's outcome probabilities: a, b, p_a, p_tie, p_b."""
     labels = posterior.labels
-    first, second = tied_places(pairs, labels, posterior.tie is not None)
+    first, second = pair_indices(pairs, labels, posterior.tie is not None)
     draws = compute_new_outcomes(
         posterior, classes, first, second, build_lift(posterior, pairs, covariates)
     )
-    return table_of_outcomes(labels, first, second, draws.mean(axis=0))
+    return tabulate_outcomes(labels, first, second, draws.mean(axis=0))

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.indexing import iterate_slices
-from thali._model.asked_sets import has_answers, places_of
 from thali._model.log_predictive import by_respondent, choices_by_person, log_of_choices
+from thali._model.option_sets import is_best_worst, set_indices
 from thali._people.latent_classes import aligned_shares
 from thali._posterior.view import Posterior
 
@@ -44,10 +44,10 @@ def _compute_log_draws(
     The list has an array for each of `several` columns.
     """
     choice_indices, n_times = choices_by_person(data)
-    option_indices, log_draws = places_of(data, posterior.labels)[0], []
+    option_indices, log_draws = set_indices(data, posterior.labels)[0], []
     for columns in column_sets:
         probability_draws, set_starts = build_set_probabilities(
-            columns, option_indices, has_answers(data), posterior.lapse
+            columns, option_indices, is_best_worst(data), posterior.lapse
         )
         logs = np.empty((columns.n_draws, n_times.shape[1]))
         for draws in iterate_slices(columns.n_draws, int(set_starts[-1])):

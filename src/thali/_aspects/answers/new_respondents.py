@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._model.asked_sets import has_answers, places_of
 from thali._model.log_predictive import NEW_PEOPLE as PEOPLE
 from thali._model.log_predictive import choices_by_person, log_mean_by_annealing, log_of_choices
+from thali._model.option_sets import is_best_worst, set_indices
 from thali._people.columns import no_covariates
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
@@ -97,7 +97,10 @@ def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Ser
     for respondent, own_choices in data.by_respondent().items():
         counts = own_choices.questions().counts
         choice_indices = np.flatnonzero(counts)
-        option_indices, times = places_of(own_choices, posterior.labels)[0], counts[choice_indices]
+        option_indices, times = (
+            set_indices(own_choices, posterior.labels)[0],
+            counts[choice_indices],
+        )
 
         def log_likelihood(
             columns: FeatureColumns,
@@ -107,7 +110,7 @@ def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Ser
         ) -> np.ndarray:
             """Return the log likelihood of the respondent's choices, (draws,)."""
             draw_probabilities = build_set_probabilities(
-                columns, option_indices, has_answers(data), lapse
+                columns, option_indices, is_best_worst(data), lapse
             )[0]
             return log_of_choices(
                 draw_probabilities(slice(0, columns.n_draws))[:, choice_indices], times

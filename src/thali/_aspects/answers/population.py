@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import PAIRS
-from thali._model.choice_groups import pair_index, pair_names
+from thali._model.stored_choices import all_pair_coordinates, pair_index
 from thali._posterior.view import Posterior, flat, parted
 
 from ..draws.columns import FeatureColumns, columns_of
@@ -19,7 +19,7 @@ from .option_tables import compute_shares, compute_utilities
 from .weight_slopes import WeightSlopes, read_slopes, slope_quantities
 
 if TYPE_CHECKING:
-    from ..samplers.record import ChainDraws
+    from ..samplers.draw_record import ChainDraws
 
 # new people per draw, at most and at least, and probabilities that are in memory
 MAX_NEW_PEOPLE, MIN_NEW_PEOPLE, MAX_PROBABILITIES = 64, 8, 2**17
@@ -84,7 +84,7 @@ def add_population(
         )
         variables["population_probability"] = ("chain", "draw", "pair"), mean.reshape(shape)
         if "pair" not in posterior.draws.coords:
-            coordinates = pair_names(np.array(posterior.labels))
+            coordinates = all_pair_coordinates(np.array(posterior.labels))
     described_variables = {
         name: (*variable, {"description": _DESCRIPTIONS[name]})
         for name, variable in variables.items()

@@ -12,10 +12,10 @@ import numpy as np
 from thali._data.groups import GroupedData
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._model.answer_checks import (
-    AlikeRespondents,
+    EqualRespondents,
     check_answers,
+    check_unweighted,
     predict_answers,
-    refuse_weights,
 )
 from thali._model.predictive_check import group_check_table, spaced_draws
 from thali._model.ranks import tabulate_ranks
@@ -95,7 +95,7 @@ class PosteriorResults:
         """Return a table of observed responses against replicates of the model."""
         data, ties = self.data(), self.posterior.has_ties
         questions = data.questions(ties)
-        refuse_weights(questions)
+        check_unweighted(questions)
         draws = spaced_draws(self.posterior.n_draws, len(questions.counts))
         return check_answers(
             questions,
@@ -115,10 +115,10 @@ class PosteriorResults:
 
     def group_respondents(
         self, data: Any, questions: Questions, draws: np.ndarray, ties: bool
-    ) -> list[AlikeRespondents]:
+    ) -> list[EqualRespondents]:
         """Group the respondents into sets with equal answer probabilities at `draws`."""
         return [
-            AlikeRespondents.answering(
+            EqualRespondents.from_times(
                 self.answer_probabilities(data, draws, ties), questions.times
             )
         ]

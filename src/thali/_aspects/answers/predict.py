@@ -9,8 +9,8 @@ from thali._data.answers import find_first_answers
 from thali._data.pairs.parts import HeldOutPair
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.counts import compute_outcomes
-from thali._model.asked_sets import has_answers, places_of, table_of_outcomes, tied_places
 from thali._model.covariates import values_for
+from thali._model.option_sets import is_best_worst, pair_indices, set_indices, tabulate_outcomes
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
@@ -43,14 +43,14 @@ def predict_means(
     For pairs they are the probabilities of the first option; otherwise, for each set, those of its
     members or answers.
     """
-    option_indices, paired = places_of(sets, labels)
+    option_indices, paired = set_indices(sets, labels)
     if paired:
         first_options, second_options = np.array(option_indices, np.int64).reshape(-1, 2).T
         return mean_probabilities(columns, first_options, second_options, lapse, lift)
     from ..likelihoods.set_draws import mean_over_draws
 
     probability_draws, starts = build_set_probabilities(
-        columns, option_indices, has_answers(sets), lapse
+        columns, option_indices, is_best_worst(sets), lapse
     )
     return np.split(
         mean_over_draws(probability_draws, columns.n_draws, int(starts[-1])), starts[1:-1]
@@ -61,8 +61,8 @@ class AskedSets:
     """Pairs, or larger sets of options, whose choice probabilities are requested."""
 
     def __init__(self, posterior: Posterior, sets: Any) -> None:
-        self.places, self.paired = places_of(sets, posterior.labels)
-        self.answers, self.lapse = has_answers(sets), posterior.lapse
+        self.places, self.paired = set_indices(sets, posterior.labels)
+        self.answers, self.lapse = is_best_worst(sets), posterior.lapse
         self.chains = posterior.shape[0]
 
     @property
@@ -94,7 +94,7 @@ class AskedSets:
 
 
 def build_set_probabilities(
-    columns: FeatureColumns, option_indices: list[np.ndarray], has_answers: bool, lapse: float
+    columns: FeatureColumns, option_indices: list[np.ndarray], has_both_answers: bool, lapse: float
 ) -> tuple[Any, np.ndarray]:
     """Build a function from draws to probabilities of set members (or answers).
 
@@ -103,7 +103,7 @@ def build_set_probabilities(
     from ..likelihoods.set_draws import answer_probability_draws, set_probability_draws
 
     start, members = part_bounds(list(map(len, option_indices))), np.concatenate(option_indices)
-    if not has_answers:
+    if not has_both_answers:
         return partial(set_probability_draws, columns, start, members, lapse), start
     draw_probabilities = partial(answer_probability_draws, columns, start, members, lapse)
     return draw_probabilities, find_first_answers(start)
@@ -120,7 +120,7 @@ def compute_prediction_errors(
     """Compute Monte Carlo errors of `predict_means`, in the same form."""
     from thali._posterior.summary import mean_errors
 
-    option_indices, paired = places_of(sets, labels)
+    option_indices, paired = set_indices(sets, labels)
     errors, sizes = [], []
     for start in range(0, len(option_indices), _SETS_PER_BLOCK):
         block = option_indices[start : start + _SETS_PER_BLOCK]
@@ -132,7 +132,7 @@ def compute_prediction_errors(
             draws = probability_draws(columns, first_option, second_option, lapse, block_lift)
         else:
             draw_probabilities, starts = build_set_probabilities(
-                columns, block, has_answers(sets), lapse
+                columns, block, is_best_worst(sets), lapse
             )
             draws = draw_probabilities(slice(0, columns.n_draws))
             sizes += np.diff(starts).tolist()
@@ -145,7 +145,7 @@ def build_lift(posterior: Posterior, sets: Any, covariates: Any) -> Lift | None:
     """Return the effect of covariates on the pairs of a prediction, or None."""
     if covariates is None:
         return None
-    option_indices, paired = places_of(sets, posterior.labels)
+    option_indices, paired = set_indices(sets, posterior.labels)
     if not paired:
         raise ArgumentError(
             "Covariates require comparisons of two options; give pairs of labels, [(a, b), ...]."
@@ -157,7 +157,7 @@ def build_lift(posterior: Posterior, sets: Any, covariates: Any) -> Lift | None:
 def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
     """Return a table of outcome probabilities: a, b, p_a, p_tie, p_b."""
     labels, columns, tie = posterior.labels, columns_of(posterior), posterior.tie
-    first_options, second_options = tied_places(pairs, labels, posterior.has_ties)
+    first_options, second_options = pair_indices(pairs, labels, posterior.has_ties)
     summed_probability, lift = (
         np.zeros((len(first_options), 3)),
         build_lift(posterior, pairs, covariates),
@@ -166,7 +166,7 @@ def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> 
         columns, first_options, second_options, posterior.lapse, lift
     ):
         summed_probability += compute_outcomes(p, q, tie[draws, None]).sum(axis=0)
-    return table_of_outcomes(
+    return tabulate_outcomes(
         labels, first_options, second_options, summed_probability / columns.n_draws
     )
 

@@ -19,7 +19,7 @@ from .option_tables import compute_utilities
 if TYPE_CHECKING:
     import pandas
 
-    from ..samplers.record import ChainDraws
+    from ..samplers.draw_record import ChainDraws
 
 MIN_EFFECT_PRESENCE = 0.05  # probability of a feature whose slopes are given
 
