@@ -190,7 +190,7 @@ class CustomDataResults(PosteriorResults):
 class GroupResults(PosteriorResults):
     """Results of several groups of respondents with the same kind of data."""
 
-    _each_is = "group"
+    _unit_name = "group"
 
     def of_group(self, name: str) -> PosteriorResults:
         """Return the results of one group."""
@@ -244,7 +244,7 @@ class GroupResults(PosteriorResults):
 class RespondentResults(GroupResults):
     """Results of respondents with individual weights, for a new respondent."""
 
-    _each_is = "respondent"
+    _unit_name = "respondent"
 
     def quantities(self) -> Quantities:
         return quantities.respondent_quantities(self.posterior, self._first_results().quantities())

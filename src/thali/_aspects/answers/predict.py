@@ -94,7 +94,7 @@ class AskedSets:
 
 
 def build_set_probabilities(
-    columns: FeatureColumns, option_indices: list[np.ndarray], has_both_answers: bool, lapse: float
+    columns: FeatureColumns, option_indices: list[np.ndarray], has_answers: bool, lapse: float
 ) -> tuple[Any, np.ndarray]:
     """Build a function from draws to probabilities of set members (or answers).
 
@@ -103,7 +103,7 @@ def build_set_probabilities(
     from ..likelihoods.set_draws import answer_probability_draws, set_probability_draws
 
     start, members = part_bounds(list(map(len, option_indices))), np.concatenate(option_indices)
-    if not has_both_answers:
+    if not has_answers:
         return partial(set_probability_draws, columns, start, members, lapse), start
     draw_probabilities = partial(answer_probability_draws, columns, start, members, lapse)
     return draw_probabilities, find_first_answers(start)

@@ -355,7 +355,7 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
 
     def _part_of_class(self, number: int) -> "EliminationByAspects":
         results: Any = self._data_answers
-        return self._of_part(results.classes.of_group(str(number)).tree, f"class {number}")
+        return self._of_part(results.class_posterior.of_group(str(number)).tree, f"class {number}")
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior predictive check: what was observed against replicates that the fitted model
