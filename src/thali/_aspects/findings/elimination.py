@@ -26,7 +26,7 @@ from thali._people.populations import LatentClasses
 from thali._trees.tree import Tree
 
 from ..answers.data_kind_checks import require_choices
-from . import groups, kinds, people
+from . import groups, latent_classes as kinds, people
 from .english import ENGLISH
 from .features import (
     build_features_finding,
