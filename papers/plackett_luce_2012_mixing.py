@@ -75,14 +75,14 @@ def logit_chain(
     wide: Any = None,
 ) -> Any:
     """A chain of the sparse logit on standardised covariates, its reference the last class."""
-    from thali._classify.input import standard_of
+    from thali._classify.input import compute_standardization
     from thali._classify.sparse_logit.chain import CoefficientPrior, problem_of
     from thali._data.rows import merge_rows
 
     classes, codes = np.unique(labels, return_inverse=True)
     prior = CoefficientPrior(None, 1.0, 1.0, True)
     data = merge_rows(X, codes)
-    z = standard_of(data.matrix, counts=data.counts).apply(data.matrix)
+    z = compute_standardization(data.matrix, counts=data.counts).apply(data.matrix)
     problem = problem_of(z, data.codes, len(classes), len(classes) - 1, prior, wide, data.counts)
     return kind(problem, None, np.random.default_rng(seed), draws, tune, 1)
 
@@ -240,12 +240,12 @@ def _drawn(
     """The second half of a chain: weights or coefficients, log odds of the new rows,
     log-likelihood; by draw."""
     if name in (HOLMES_HELD, POLYA_GAMMA):
-        from thali._classify.input import standard_of
+        from thali._classify.input import compute_standardization
 
         chain.run_until(chain.total)
         free = np.arange(chain.problem.classes) != chain.problem.reference
         coefs = chain.record.coef[:, free]
-        z = standard_of(train).apply(new)
+        z = compute_standardization(train).apply(new)
         odds = coefs[..., :-1] @ z.T + coefs[..., -1:]
         return (
             coefs[..., :-1].reshape(len(coefs), -1),

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..blocks import see, standard_over, sum_over
-from ..input import matrix_of
+from ..blocks import compute_block_standardization, scan_blocks, sum_over_blocks
+from ..input import convert_to_matrix
 from .design import Look, PlackettLuceDesign, check_transform, look_at
 from .row_sums import CovariateRows, Curvature, Statistics, distinct_rows
 
@@ -34,11 +34,11 @@ class Blocks:
 
     def statistics(self, A: Any, m: Any) -> Statistics:
         """The fused sums at A (K × p) and m (p)."""
-        return sum_over(_statistics_of, self._held, A, m)
+        return sum_over_blocks(_statistics_of, self._held, A, m)
 
     def curvature(self, A: Any, m: Any, columns: Any) -> Curvature:
         """The sums of products that the Hessian needs, for some columns of W."""
-        return sum_over(_curvature_of, self._held, A, m, columns)
+        return sum_over_blocks(_curvature_of, self._held, A, m, columns)
 
     def sample(self, rows: int) -> CovariateRows:
         """About that many rows in memory, from every block its share."""
@@ -75,9 +75,13 @@ def gather(
     from dask.delayed import delayed
 
     check_transform(transform)
-    seen = see(X, y, sample_weight, model)
+    seen = scan_blocks(X, y, sample_weight, model)
     names = [f"x{j}" for j in range(X.shape[1])]
-    standard = standard_over(seen, names) if standardize and transform is not None else None
+    standard = (
+        compute_block_standardization(seen, names)
+        if standardize and transform is not None
+        else None
+    )
     design = PlackettLuceDesign.of_standard(standard, names, transform, seen.first[None])
     held = persist(*(delayed(_rows_of)(x, label, design, seen.classes) for x, label in seen.pairs))
     looks = compute(*(delayed(_look_of)(block) for block in held))
@@ -87,7 +91,7 @@ def gather(
 
 def _rows_of(x: Any, labels: Any, design: PlackettLuceDesign, classes: Any) -> CovariateRows:
     W, codes, counts = distinct_rows(
-        design.apply(matrix_of(x)), np.searchsorted(classes, np.asarray(labels))
+        design.apply(convert_to_matrix(x)), np.searchsorted(classes, np.asarray(labels))
     )
     return CovariateRows(W, codes, len(classes), counts, threads=1)
 

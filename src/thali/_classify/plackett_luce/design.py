@@ -20,7 +20,7 @@ from thali.errors import (
     one_of,
 )
 
-from ..input import Standard, standard_of
+from ..input import Standardization, compute_standardization
 
 TRANSFORMS = ("exponential", "exponential-pairs")
 # larger standardised covariates, which only new rows can have, are clipped here: sums of two stay
@@ -42,7 +42,7 @@ class PlackettLuceDesign:
     names: tuple[str, ...]  # of the covariates
     # "exponential", "exponential-pairs", a callable (n, d) -> (n, p) >= 0, or None: covariates >= 0
     transform: Any
-    standard: Standard | None  # mean and standard deviation of the training data
+    standard: Standardization | None  # mean and standard deviation of the training data
     columns: tuple[str, ...]  # of W
 
     @classmethod
@@ -58,12 +58,12 @@ class PlackettLuceDesign:
         check_transform(transform)
         standard = None
         if standardize and transform is not None:
-            standard = standard_of(matrix, np.array(names, dtype=object), counts)
+            standard = compute_standardization(matrix, np.array(names, dtype=object), counts)
         return cls.of_standard(standard, names, transform, matrix[:1])
 
     @classmethod
     def of_standard(
-        cls, standard: Standard | None, names: Sequence[str], transform: Any, one_row: Any
+        cls, standard: Standardization | None, names: Sequence[str], transform: Any, one_row: Any
     ) -> "PlackettLuceDesign":
         """The design when the scale is known already; a row is needed to see what a callable makes
         of it."""

@@ -55,7 +55,7 @@ def to_datatree(
     from thali._posterior.densities import add_log_prior
     from thali._posterior.store import origin, tree_of
 
-    from ..rows import add_log_likelihood, observed_rows
+    from ..rows import add_log_likelihood, build_observed_row_groups
 
     kept, parts = cut_records(chains)
     drawn = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
@@ -70,7 +70,7 @@ def to_datatree(
     }
     groups = {
         "posterior": posterior,
-        **observed_rows(data, classes, {"learned_a": settings.prior.learned}),
+        **build_observed_row_groups(data, classes, {"learned_a": settings.prior.learned}),
         "sample_stats": xr.Dataset(stats, {"chain": posterior["chain"]}),
     }
     add_log_likelihood(groups, lambda rows: _log_own(weights, W[rows], codes[rows]), data)
@@ -102,7 +102,7 @@ def draws_group(
     draw, row)."""
     from thali._posterior.store import described_draws
 
-    from ..rows import class_labels
+    from ..rows import convert_class_labels
 
     by_draw = ("chain", "draw")
     variables = {
@@ -111,7 +111,7 @@ def draws_group(
         "weights": ((*by_draw, "class", "term"), weights),
         "logit": ((*by_draw, "row"), logits[1]),
     }
-    coordinates = {"class": class_labels(classes), "term": list(columns), "row": logits[0]}
+    coordinates = {"class": convert_class_labels(classes), "term": list(columns), "row": logits[0]}
     return described_draws(variables, coordinates, a.shape, _DESCRIPTIONS)
 
 

@@ -18,7 +18,7 @@ from thali._posterior.interval import interval_columns, tails_of
 from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
-from ..weights import refuse_fractions
+from ..weights import refuse_fractional_weights
 
 if TYPE_CHECKING:
     import pandas
@@ -60,7 +60,7 @@ class Gibbs(Chains):
                 Setting("method", "map"),
                 " for a Dask array.",
             )
-        refuse_fractions(data.counts, ("map", "variational"))
+        refuse_fractional_weights(data.counts, ("map", "variational"))
         return model._job_of(model._sampling(data, run), "")
 
     def probabilities(self, model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from thali._model.engine import Engine
 from thali._model.sampling import Sampling
 from thali._posterior.interval import INTERVAL
 
-from ..blocks import is_blocked
+from ..blocks import is_dask_array
 from ..classifier import Classifier
 from .design import PlackettLuceDesign
 from .draws import WeightAnswers
@@ -197,8 +197,8 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         """Return what a copy is made of, with the setting that `vars` does not contain."""
         return super().__getstate__(), {"_transform": self._transform}
 
-    def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
-        if not is_blocked(X):
+    def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
+        if not is_dask_array(X):
             return None
         from .blocks import gather
 
@@ -210,7 +210,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
             found.data, found.design, found.look, found.class_counts, found.data.n_rows, run
         )
 
-    def _job(self, data: TrainingData, run: Run) -> Job:
+    def _build_job(self, data: TrainingData, run: Run) -> Job:
         from .design import look_at, warn_of_constants
 
         self._check_arguments()
@@ -226,7 +226,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
             rows, design, look_at(W, data.counts), of_class, len(data.row), run
         )
 
-    def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
+    def _sample_prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
         from .draws import sample_weights
 
         self._check_arguments()
@@ -252,10 +252,10 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         run: Run,
     ) -> Job:
         """What all methods share, whether the rows are in memory or not."""
-        from ..input import warn_of_left_out
+        from ..input import warn_about_constant_columns
         from .design import scaling_advice, warn_about
 
-        warn_of_left_out(design.standard, vars(self).get("feature_names_in_"))
+        warn_about_constant_columns(design.standard, vars(self).get("feature_names_in_"))
         if not is_quiet():
             warn_about(look, design.columns, scaling_advice(self._transform, self.standardize))
         self._design_, self._columns_, self._class_count_ = (
@@ -263,7 +263,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
             list(design.columns),
             class_count,
         )
-        job = replace(self._engine.job(self, data, run), data=self._size(rows))
+        job = replace(self._engine.job(self, data, run), data=self._describe_size(rows))
         return (
             job
             if self._transform is not None or is_quiet()
@@ -321,8 +321,8 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         self._require_fitted()
         return super().summary(ci)
 
-    def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         return blocks_of_draws(self, matrix)
 
-    def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
+    def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
         return self._engine.probabilities(self, matrix)

@@ -13,8 +13,15 @@ from thali._labels import shorten
 from thali._model.bound import BUDGET, MIN_DRAWS
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 
-from ..blocks import sum_over
-from ..input import Standard, column_name, ends_of, is_sparse, standard_of, warn_of_left_out
+from ..blocks import sum_over_blocks
+from ..input import (
+    Standardization,
+    compute_column_ranges,
+    compute_standardization,
+    format_column_name,
+    is_sparse,
+    warn_about_constant_columns,
+)
 
 # Which method `method="auto"` means, by the size of the data --------------------------------------
 
@@ -202,7 +209,7 @@ class SparseColumns:
         return SparseColumns(self.S[which], self.shift)
 
 
-def sparse_columns(matrix: Any, standard: Standard, intercept: bool) -> SparseColumns:
+def sparse_columns(matrix: Any, standard: Standardization, intercept: bool) -> SparseColumns:
     """The standardised columns of a sparse matrix that vary, stored by columns."""
     from scipy import sparse
 
@@ -237,12 +244,12 @@ class BlockColumns:
     def pulled(self, residuals: np.ndarray) -> np.ndarray:
         """residuals^T Z for residuals (n, q)."""
         pieces = [residuals[part] for part in self._parts]
-        return sum_over(_pulled_of, list(zip(self._held, pieces, strict=True)))
+        return sum_over_blocks(_pulled_of, list(zip(self._held, pieces, strict=True)))
 
     def gram(self, weights: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Z_a^T diag(weights) Z_b for two choices of columns."""
         pieces = [weights[part] for part in self._parts]
-        return sum_over(_gram_of, list(zip(self._held, pieces, strict=True)), first, second)
+        return sum_over_blocks(_gram_of, list(zip(self._held, pieces, strict=True)), first, second)
 
 
 def _pulled_of(block: tuple[DenseColumns, np.ndarray]) -> np.ndarray:
@@ -326,20 +333,20 @@ def scale_of(
     counts: np.ndarray | None,
     standardize: Any,
     intercept: bool,
-) -> Standard:
+) -> Standardization:
     """The scale of the covariates: their own, or none."""
-    low, high = ends_of(matrix)
+    low, high = compute_column_ranges(matrix)
     if one_of("standardize", standardize, (True, False)):
-        standard = standard_of(matrix, names, counts)
+        standard = compute_standardization(matrix, names, counts)
         # as words that these rows lack
-        warn_of_left_out(standard, names, is_sparse(matrix) & (low == 0.0))
+        warn_about_constant_columns(standard, names, is_sparse(matrix) & (low == 0.0))
         return standard
     largest = np.maximum(-low, high)
     if (largest > _LARGEST).any():
         column = int(np.argmax(largest))
         raise DataError(
-            f"{_capital(column_name(names, column))} reaches {largest[column]:g}, whose square"
-            " overflows; rescale it",
+            f"{_capital(format_column_name(names, column))} reaches {largest[column]:g}, whose"
+            " square overflows; rescale it",
             Clause(", or set ", Setting("standardize", True)),
             ".",
         )
@@ -347,12 +354,12 @@ def scale_of(
     if constant.size and intercept:
         warn(
             DataWarning(
-                f"{_capital(column_name(names, int(constant[0])))} is constant and equivalent to"
-                " the intercept; remove it."
+                f"{_capital(format_column_name(names, int(constant[0])))} is constant and"
+                " equivalent to the intercept; remove it."
             )
         )
     d = matrix.shape[1]
-    return Standard(np.ones(d), np.zeros(d), np.ones(d))
+    return Standardization(np.ones(d), np.zeros(d), np.ones(d))
 
 
 def _capital(text: str) -> str:

@@ -16,8 +16,14 @@ from thali._model.base import Job
 from thali._model.sampling import sampled
 from thali.errors import Argument, ArgumentError
 
-from ..blocks import BlockScan, refuse_blocks, see, standard_over, sum_over
-from ..input import Standard, matrix_of, warn_of_left_out
+from ..blocks import (
+    BlockScan,
+    compute_block_standardization,
+    refuse_blocks,
+    scan_blocks,
+    sum_over_blocks,
+)
+from ..input import Standardization, convert_to_matrix, warn_about_constant_columns
 from .approximation import Expansion, expansion_at, normal_posterior, radii_for
 from .arguments import NORMAL, BlockColumns, CoefficientPrior, DenseColumns, prior_of
 from .chain import problem_of
@@ -43,7 +49,7 @@ def job_of_blocks(
             Argument("class_weight"),
             ", or pass X.compute().",
         )
-    seen = see(X, y, sample_weight, type(model).__name__)
+    seen = scan_blocks(X, y, sample_weight, type(model).__name__)
     model.classes_, model.n_features_in_ = seen.classes, X.shape[1]
     model._position_of_reference()
     model._standard_ = _standard_of(model, seen)
@@ -54,7 +60,9 @@ def job_of_blocks(
         refuse_blocks("polya-gamma", (*NORMAL, "map"))
     check(model, run, float(sum(seen.rows)))
     return Job(
-        partial(_normal, model, seen, prior, run), draws=run.draws, data=model._size(sum(seen.rows))
+        partial(_normal, model, seen, prior, run),
+        draws=run.draws,
+        data=model._describe_size(sum(seen.rows)),
     )
 
 
@@ -71,7 +79,7 @@ def _maximum(model: "SparseMultinomialLogit", seen: BlockScan, prior: Any) -> Jo
     observed = ObservedRows(
         columns, (codes[:, None] == others).astype(float), np.ones(len(codes)), penalised
     )
-    return by_map(model, observed, prior.eta, model._size(len(codes)))
+    return by_map(model, observed, prior.eta, model._describe_size(len(codes)))
 
 
 def _normal(
@@ -90,7 +98,7 @@ def _normal(
     radii = radii_for(empty, float(len(codes)))
 
     def expand(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
-        return sum_over(expansion_at, held, coef, covariance, radii)
+        return sum_over_blocks(expansion_at, held, coef, covariance, radii)
 
     model._normal_ = normal_posterior(empty, prior.eta, model._used.has_bound, expand)
     ones, numbers = np.ones(len(codes)), np.arange(len(codes))
@@ -98,12 +106,12 @@ def _normal(
     return sampled(model, model._sampling(source, run))
 
 
-def _standard_of(model: "SparseMultinomialLogit", seen: BlockScan) -> Standard:
+def _standard_of(model: "SparseMultinomialLogit", seen: BlockScan) -> Standardization:
     """The scale of the covariates over all blocks: their own, or none."""
     if not model.standardize:
         return model._standard_for(seen.ends, model.fit_intercept)
-    standard = standard_over(seen, model._column_names())
-    warn_of_left_out(standard, None)
+    standard = compute_block_standardization(seen, model._column_names())
+    warn_about_constant_columns(standard, None)
     return standard
 
 
@@ -117,8 +125,8 @@ def _codes(seen: BlockScan) -> np.ndarray:
     )
 
 
-def _columns_of(x: Any, standard: Standard, intercept: bool) -> DenseColumns:
-    return DenseColumns(standard.varying(matrix_of(x)), intercept)
+def _columns_of(x: Any, standard: Standardization, intercept: bool) -> DenseColumns:
+    return DenseColumns(standard.varying(convert_to_matrix(x)), intercept)
 
 
 def _codes_of(labels: Any, classes: np.ndarray) -> np.ndarray:
@@ -128,10 +136,15 @@ def _codes_of(labels: Any, classes: np.ndarray) -> np.ndarray:
 def _problem_of(
     x: Any,
     labels: Any,
-    standard: Standard,
+    standard: Standardization,
     classes: np.ndarray,
     reference: int,
     prior: CoefficientPrior,
 ) -> CoefficientProblem:
-    rows = standard.varying(matrix_of(x)), _codes_of(labels, classes), len(classes), reference
+    rows = (
+        standard.varying(convert_to_matrix(x)),
+        _codes_of(labels, classes),
+        len(classes),
+        reference,
+    )
     return problem_of(*rows, prior, False)

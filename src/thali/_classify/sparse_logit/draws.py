@@ -13,7 +13,7 @@ from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError
 
-from ..input import is_sparse, other_classes, varying_names
+from ..input import is_sparse, list_non_reference_classes, list_varying_columns
 from .arguments import SparseColumns, prior_of
 from .chain import SLAB_DF, SLAB_SCALE, CoefficientPrior
 from .horseshoe import log_densities
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from thali._data.rows import TrainingData
 
-    from ..input import Standard
+    from ..input import Standardization
     from .approximation import NormalChain
     from .chain import CoefficientChain
     from .sweep import CoefficientProblem
@@ -66,11 +66,11 @@ def to_datatree(
     from thali._posterior.densities import add_log_prior
     from thali._posterior.store import origin, tree_of
 
-    from ..rows import add_log_likelihood, class_labels, observed_rows
+    from ..rows import add_log_likelihood, build_observed_row_groups, convert_class_labels
 
     kept, parts = cut_records(chains)
     problem = kept[0].problem
-    labels = class_labels(classes)
+    labels = convert_class_labels(classes)
     free = np.arange(problem.classes) != problem.reference
     coefs = np.stack([part["coef"][:, free] for part in parts])
     scales, likelihoods = (
@@ -86,7 +86,7 @@ def to_datatree(
     }
     groups = {
         "posterior": posterior,
-        **observed_rows(data, classes, constants),
+        **build_observed_row_groups(data, classes, constants),
         "sample_stats": xr.Dataset(
             {"scale_move_rate": ("chain", [chain.scale_rate for chain in kept])},
             {"chain": posterior["chain"]},
@@ -215,7 +215,7 @@ def quantities_of(posterior: PosteriorTree, most: int | None = None) -> dict[str
 
 
 def mean_probabilities(
-    posterior: PosteriorTree, matrix: Any, standard: "Standard", reference: int
+    posterior: PosteriorTree, matrix: Any, standard: "Standardization", reference: int
 ) -> np.ndarray:
     """Posterior mean of the class probabilities."""
     means = np.empty((matrix.shape[0], posterior.draws.sizes["class"] + 1))
@@ -225,7 +225,7 @@ def mean_probabilities(
 
 
 def probability_blocks(
-    posterior: PosteriorTree, matrix: Any, standard: "Standard", reference: int
+    posterior: PosteriorTree, matrix: Any, standard: "Standardization", reference: int
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Some rows at a time, and their class probabilities in every draw, shape (draws, K, rows)."""
     drawn = posterior.draws
@@ -247,7 +247,7 @@ def probability_blocks(
         yield slice(first, first + step), linear
 
 
-def means(posterior: PosteriorTree, standard: "Standard") -> dict[str, Any]:
+def means(posterior: PosteriorTree, standard: "Standardization") -> dict[str, Any]:
     """Posterior means for covariates as they were given, as fitted attributes."""
     drawn = posterior.draws
     means = drawn["coef"].values.mean(axis=(0, 1))
@@ -361,7 +361,10 @@ class CoefficientAnswers:
         model._standard_ = model._standard_for(data.matrix, prior.intercept, data.counts)
         model._reference_ = model.classes_[model._position_of_reference()]
         table = path_of(
-            model._for_maximum(data, prior), varying_names(model), other_classes(model), eta
+            model._for_maximum(data, prior),
+            list_varying_columns(model),
+            list_non_reference_classes(model),
+            eta,
         )
         table.attrs["scale"] = scale_words(model)
         return table
@@ -424,7 +427,7 @@ def sample_coefficients(
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
     """The scales and the coefficients, and a label for every row."""
-    from ..rows import class_labels
+    from ..rows import convert_class_labels
 
     n, d = matrix.shape
     free = np.arange(len(classes)) != reference
@@ -443,7 +446,7 @@ def sample_coefficients(
         coefs.append(coef[free])
         codes.append(drawn)
         likelihoods.append(log_p[np.arange(n), drawn].sum())
-    labels = class_labels(classes)[free]
+    labels = convert_class_labels(classes)[free]
     scales = {name: np.array([[each[name] for each in every]]) for name in every[0]}
     group = draws_group(
         np.array([coefs]), scales, np.array([likelihoods]), labels, columns, prior.intercept

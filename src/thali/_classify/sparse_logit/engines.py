@@ -20,7 +20,7 @@ from thali._posterior.convergence import Advice
 from thali._posterior.view import PosteriorTree
 from thali.errors import ConvergenceWarning, LongRunWarning, Setting, ThaliWarning
 
-from ..input import is_sparse, varying_names
+from ..input import is_sparse, list_varying_columns
 from .approximation import NormalChain, NormalPosterior, check_size, normal_posterior
 from .arguments import (
     A_DRAWN,
@@ -75,7 +75,7 @@ class OfDraws(Chains):
             model._position_of_reference(),
             model._standard_,
         )
-        names, classes = varying_names(model), len(model.classes_)
+        names, classes = list_varying_columns(model), len(model.classes_)
         columns = len(names) + prior.intercept
         moves = trajectories_of(len(source.codes), columns, classes)
         asked = run.thin or usual_thin(len(source.codes), columns, classes, prior.name)
@@ -120,7 +120,7 @@ class OfDraws(Chains):
         """The fit."""
         matrix = data.matrix if is_sparse(data.matrix) else model._standard_.varying(data.matrix)
         source = data._replace(matrix=matrix)
-        return model._job_of(model._sampling(source, run), model._size(len(data.row)))
+        return model._job_of(model._sampling(source, run), model._describe_size(len(data.row)))
 
     def advice(self, model: Any) -> Advice:
         """What helps draws that disagree."""
@@ -185,7 +185,7 @@ class NormalEngine(OfDraws):
 
         def tree(chains: Sequence[NormalChain]) -> "xarray.DataTree":
             attrs = {"method": model.method_, "thin": 1, "tuning_steps": 0}
-            names, has_rows = varying_names(model), known is None
+            names, has_rows = list_varying_columns(model), known is None
             return to_datatree(
                 chains, source, model.classes_, names, prior.intercept, attrs, has_rows
             )
@@ -243,7 +243,9 @@ class PenalizedMaximumEngine(Engine):
         """The fit."""
         from .maximum import by_map
 
-        return by_map(model, model._for_maximum(data, prior), prior.eta, model._size(len(data.row)))
+        return by_map(
+            model, model._for_maximum(data, prior), prior.eta, model._describe_size(len(data.row))
+        )
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:

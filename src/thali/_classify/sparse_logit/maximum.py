@@ -24,7 +24,7 @@ from thali._inference.optimise import Step, Target, maximise_newton
 from thali._model.base import Job
 from thali.errors import DataError
 
-from ..input import is_sparse, other_classes, varying_names
+from ..input import is_sparse, list_non_reference_classes, list_varying_columns
 from .sweep import INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from thali._data.rows import TrainingData
 
-    from ..input import Standard
+    from ..input import Standardization
     from .model import SparseMultinomialLogit
 
 TOLERANCE = 1e-9  # of a slope, a unit of weight
@@ -235,7 +235,7 @@ POINTS, SHARE = 30, 1e-4  # of a path: how many eta, and the last one as a share
 
 
 def observed_of(
-    data: "TrainingData", standard: "Standard", classes: int, reference: int, intercept: bool
+    data: "TrainingData", standard: "Standardization", classes: int, reference: int, intercept: bool
 ) -> "ObservedRows":
     """What is maximised."""
     from .arguments import DenseColumns, sparse_columns
@@ -278,7 +278,7 @@ def by_map(model: "SparseMultinomialLogit", observed: "ObservedRows", eta: float
 
 
 def as_given(
-    scaled: np.ndarray, at_mean: np.ndarray, standard: "Standard"
+    scaled: np.ndarray, at_mean: np.ndarray, standard: "Standardization"
 ) -> dict[str, np.ndarray]:
     """coef_ and intercept_ for covariates as they were given, out of those for standardised ones
     that vary."""
@@ -306,12 +306,12 @@ def summary_of_maximum(model: "SparseMultinomialLogit") -> "pandas.DataFrame":
     """A row for each coefficient that is not 0, the largest first."""
     from thali._tables import Table
 
-    coef, names = model.scaled_coef_, varying_names(model)
+    coef, names = model.scaled_coef_, list_varying_columns(model)
     order = [
         divmod(int(place), coef.shape[1])
         for place in np.argsort(-np.abs(coef), axis=None, kind="stable")
     ]
-    others = other_classes(model)
+    others = list_non_reference_classes(model)
     kept = [(k, j) for k, j in order if coef[k, j] != 0.0]
     return Table(
         {"mean": [coef[place] for place in kept]},

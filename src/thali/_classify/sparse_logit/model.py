@@ -12,9 +12,9 @@ from thali._model.base import Job
 from thali._model.engine import Engine
 from thali._posterior.interval import INTERVAL
 
-from ..blocks import is_blocked
+from ..blocks import is_dask_array
 from ..classifier import Classifier
-from ..input import ends_of, is_sparse
+from ..input import compute_column_ranges, is_sparse
 from .arguments import method_for, position_of, prior_of, refuse_large, scale_of
 from .draws import CoefficientAnswers, scale_words
 from .engines import ENGINES
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from thali._posterior.convergence import Advice
 
-    from ..input import Standard
+    from ..input import Standardization
     from .approximation import NormalPosterior
 
 
@@ -179,7 +179,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     method_: str
     lower_bound_: float
     slope_: float
-    _standard_: "Standard"
+    _standard_: "Standardization"
     _normal_: "NormalPosterior"  # of rows in blocks
 
     def __init__(
@@ -214,7 +214,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         self.chains = chains
         self.random_state = random_state
 
-    def _job(self, data: TrainingData, run: Run) -> Job:
+    def _build_job(self, data: TrainingData, run: Run) -> Job:
         prior = prior_of(self)
         self._position_of_reference()
         if is_sparse(data.matrix):
@@ -229,7 +229,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     def _dense_if_drawn(self, data: TrainingData, prior: Any) -> TrainingData:
         """A sparse matrix dense where "auto" draws from the posterior itself, for which it must be
         small enough."""
-        low, high = ends_of(data.matrix)
+        low, high = compute_column_ranges(data.matrix)
         columns = (int((low != high).sum()) if self.standardize else len(low)) + prior.intercept
         if (
             method_for(self.method, self.prior, len(data.codes), columns, len(self.classes_))
@@ -239,8 +239,8 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         refuse_large(data.matrix.shape, columns, len(self.classes_))
         return convert_sparse_data(data)
 
-    def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
-        if not is_blocked(X):
+    def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
+        if not is_dask_array(X):
             return None
         from .by_blocks import job_of_blocks
 
@@ -267,21 +267,21 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
 
     def _standard_for(
         self, matrix: np.ndarray, intercept: bool, counts: np.ndarray | None = None
-    ) -> "Standard":
+    ) -> "Standardization":
         names = vars(self).get("feature_names_in_")
         return scale_of(matrix, names, counts, self.standardize, intercept)
 
-    def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
+    def _sample_prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
         from .draws import sample_coefficients
 
         prior, reference = prior_of(self), self._position_of_reference()
         z = self._standard_for(matrix, prior.intercept).varying(matrix)
         return sample_coefficients(prior, z, self.classes_, reference, self._column_names(), rngs)
 
-    def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
+    def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
         return self._engine.probabilities(self, matrix)
 
-    def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         from .draws import probability_blocks
 
         blocks = probability_blocks(self._view, matrix, self._standard_, self._position())
