@@ -76,14 +76,14 @@ def logit_chain(
 ) -> Any:
     """A chain of the sparse logit on standardised covariates, its reference the last class."""
     from thali._classify.input import compute_standardization
-    from thali._classify.sparse_logit.chain import CoefficientPrior, problem_of
+    from thali._classify.sparse_logit.chain import CoefficientPrior, build_coefficient_problem
     from thali._data.rows import merge_rows
 
     classes, codes = np.unique(labels, return_inverse=True)
     prior = CoefficientPrior(None, 1.0, 1.0, True)
     data = merge_rows(X, codes)
     z = compute_standardization(data.matrix, counts=data.counts).apply(data.matrix)
-    problem = problem_of(z, data.codes, len(classes), len(classes) - 1, prior, wide, data.counts)
+    problem = build_coefficient_problem(z, data.codes, len(classes), len(classes) - 1, prior, wide, data.counts)
     return kind(problem, None, np.random.default_rng(seed), draws, tune, 1)
 
 

@@ -445,8 +445,8 @@ def describe_methods(model: Any) -> tuple[Text, ...]:
         return (
             phrase(ENGLISH, "methods.map", rate=f"{np.sqrt(model.eta):g}", eta=f"{model.eta:g}"),
         )
-    if law := model._used.law:
-        return (phrase(ENGLISH, "methods.normal", kind=law),)
+    if approximation := model._used_engine.approximation:
+        return (phrase(ENGLISH, "methods.normal", kind=approximation),)
     facts = {"prior": Cite("piironen2017", inside=True), "source": Cite("polson2013", inside=True)}
     return (phrase(ENGLISH, f"methods.{model.prior}", **facts),)
 

@@ -15,10 +15,16 @@ from thali._posterior.interval import INTERVAL
 from ..blocks import is_dask_array
 from ..classifier import Classifier
 from ..input import compute_column_ranges, is_sparse
-from .arguments import method_for, position_of, prior_of, refuse_large, scale_of
-from .draws import CoefficientAnswers, scale_words
+from .arguments import (
+    choose_method,
+    choose_standardization,
+    find_reference_index,
+    read_prior,
+    refuse_large_sparse_matrix,
+)
+from .draws import CoefficientTables, describe_scale
 from .engines import ENGINES
-from .maximum import observed_of
+from .maximum import build_observed_rows
 
 if TYPE_CHECKING:
     import pandas
@@ -30,7 +36,7 @@ if TYPE_CHECKING:
     from .approximation import NormalPosterior
 
 
-class SparseMultinomialLogit(CoefficientAnswers, Classifier):
+class SparseMultinomialLogit(CoefficientTables, Classifier):
     r"""Multinomial logit whose coefficients are shrunk towards 0, with draws from its posterior.
 
     .. math:: P(y = k \mid x) \propto e^{b_k + x^T \beta_k}, \qquad
@@ -215,45 +221,49 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         self.random_state = random_state
 
     def _build_job(self, data: TrainingData, run: Run) -> Job:
-        prior = prior_of(self)
-        self._position_of_reference()
+        prior = read_prior(self)
+        self._find_reference_index()
         if is_sparse(data.matrix):
-            data = self._dense_if_drawn(data, prior)
-        self._standard_ = self._standard_for(data.matrix, prior.intercept, data.counts)
+            data = self._make_dense_if_sampled(data, prior)
+        self._standard_ = self._choose_standardization(data.matrix, prior.intercept, data.counts)
         columns = int(self._standard_.varies.sum()) + prior.intercept
-        self.method_ = method_for(
+        self.method_ = choose_method(
             self.method, self.prior, len(data.codes), columns, len(self.classes_)
         )
-        return self._engine.job(self, data, prior, run)
+        return self._engine.build_job(self, data, prior, run)
 
-    def _dense_if_drawn(self, data: TrainingData, prior: Any) -> TrainingData:
-        """A sparse matrix dense where "auto" draws from the posterior itself, for which it must be
-        small enough."""
+    def _make_dense_if_sampled(self, data: TrainingData, prior: Any) -> TrainingData:
+        """Make a sparse matrix dense if "auto" chooses the Gibbs sampler.
+
+        An error is raised if the matrix is too large.
+        """
         low, high = compute_column_ranges(data.matrix)
         columns = (int((low != high).sum()) if self.standardize else len(low)) + prior.intercept
         if (
-            method_for(self.method, self.prior, len(data.codes), columns, len(self.classes_))
+            choose_method(self.method, self.prior, len(data.codes), columns, len(self.classes_))
             != "polya-gamma"
         ):
             return data
-        refuse_large(data.matrix.shape, columns, len(self.classes_))
+        refuse_large_sparse_matrix(data.matrix.shape, columns, len(self.classes_))
         return convert_sparse_data(data)
 
     def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
         if not is_dask_array(X):
             return None
-        from .by_blocks import job_of_blocks
+        from .by_blocks import build_dask_job
 
-        return job_of_blocks(self, X, y, sample_weight, run)
+        return build_dask_job(self, X, y, sample_weight, run)
 
-    def _for_maximum(self, data: TrainingData, prior: Any) -> Any:
-        """What `method="map"` maximises."""
-        reference = self._position_of_reference()
-        return observed_of(data, self._standard_, len(self.classes_), reference, prior.intercept)
+    def _build_observed_rows(self, data: TrainingData, prior: Any) -> Any:
+        """Build the data and prior that `method="map"` maximises."""
+        reference = self._find_reference_index()
+        return build_observed_rows(
+            data, self._standard_, len(self.classes_), reference, prior.intercept
+        )
 
     @property
-    def _used(self) -> Any:
-        """The engine of the method that the fit used."""
+    def _used_engine(self) -> Any:
+        """Engine of the method that the fit used."""
         return ENGINES[self.method_]
 
     def _takes_sparse(self) -> bool:
@@ -262,33 +272,37 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     def _class_weight(self) -> Any:
         return self.class_weight
 
-    def _position_of_reference(self) -> int:
-        return position_of(self.reference, self.classes_)
+    def _find_reference_index(self) -> int:
+        return find_reference_index(self.reference, self.classes_)
 
-    def _standard_for(
+    def _choose_standardization(
         self, matrix: np.ndarray, intercept: bool, counts: np.ndarray | None = None
     ) -> "Standardization":
         names = vars(self).get("feature_names_in_")
-        return scale_of(matrix, names, counts, self.standardize, intercept)
+        return choose_standardization(matrix, names, counts, self.standardize, intercept)
 
     def _sample_prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
-        from .draws import sample_coefficients
+        from .draws import sample_prior_predictive
 
-        prior, reference = prior_of(self), self._position_of_reference()
-        z = self._standard_for(matrix, prior.intercept).varying(matrix)
-        return sample_coefficients(prior, z, self.classes_, reference, self._column_names(), rngs)
+        prior, reference = read_prior(self), self._find_reference_index()
+        z = self._choose_standardization(matrix, prior.intercept).varying(matrix)
+        return sample_prior_predictive(
+            prior, z, self.classes_, reference, self._column_names(), rngs
+        )
 
     def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
-        return self._engine.probabilities(self, matrix)
+        return self._engine.compute_probabilities(self, matrix)
 
     def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        from .draws import probability_blocks
+        from .draws import iterate_probabilities
 
-        blocks = probability_blocks(self._view, matrix, self._standard_, self._position())
-        return ((part, found.transpose(2, 0, 1)) for part, found in blocks)
+        blocks = iterate_probabilities(
+            self._view, matrix, self._standard_, self._fitted_reference_index()
+        )
+        return ((rows, probabilities.transpose(2, 0, 1)) for rows, probabilities in blocks)
 
-    def _position(self) -> int:
-        """The reference class of the fit."""
+    def _fitted_reference_index(self) -> int:
+        """Return the index of the reference class of the fit."""
         return int(np.flatnonzero(self.classes_ == self._reference_)[0])
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -321,23 +335,24 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         """
         self._require_fitted()
         table = super().summary(ci)
-        table.attrs["scale"] = scale_words(self)
+        table.attrs["scale"] = describe_scale(self)
         return table
 
     def _answers(self) -> Facts:
-        left_out = int((~self._standard_.varies).sum())
-        of = (
-            f"{self.n_features_in_ - left_out:,} of {self.n_features_in_:,}; the other covariates"
+        n_constant = int((~self._standard_.varies).sum())
+        if not n_constant:
+            return super()._answers()
+        covariates = (
+            f"{self.n_features_in_ - n_constant:,} of {self.n_features_in_:,}; the other covariates"
             " are constant"
         )
-        return *super()._answers(), *((("covariates", of),) if left_out else ())
+        return *super()._answers(), ("covariates", covariates)
 
     def _quantities(self) -> dict[str, np.ndarray]:
-        """The learned scales, the log-likelihood and the coefficients of standardised covariates,
-        draw by draw."""
-        from .draws import quantities_of
+        """Return draws of learned scales, log-likelihood and standardised coefficients."""
+        from .draws import collect_summary_draws
 
-        return quantities_of(self._view)
+        return collect_summary_draws(self._view)
 
     def _advice(self) -> "Advice":
         return self._engine.advice(self)
