@@ -46,8 +46,8 @@ def plackett_luce_chain(
 ) -> Any:
     """A chain of Plackett–Luce regression on standardised covariates."""
     from thali._classify.plackett_luce.design import PlackettLuceDesign
-    from thali._classify.plackett_luce.gibbs import WeightChain, settings_of
-    from thali._classify.plackett_luce.state import class_rows, copies_of
+    from thali._classify.plackett_luce.gibbs import WeightChain, build_gibbs_settings
+    from thali._classify.plackett_luce.state import repeat_rows, sort_rows_by_class
     from thali._data.rows import merge_rows
 
     classes, codes = np.unique(labels, return_inverse=True)
@@ -55,12 +55,12 @@ def plackett_luce_chain(
     design = PlackettLuceDesign.fit(
         data.matrix, [f"x{j}" for j in range(X.shape[1])], counts=data.counts
     )
-    W, codes = copies_of(data._replace(matrix=design.apply(data.matrix)))
-    settings = settings_of(W.size, a, (1e-3, 1e2), 1.0, draws, tune, 1, 1)
+    W, codes = repeat_rows(data._replace(matrix=design.apply(data.matrix)))
+    settings = build_gibbs_settings(W.size, a, (1e-3, 1e2), 1.0, draws, tune, 1, 1)
     if is_published:
         settings = replace(settings, sampler="exchange", sweep=published)
     return WeightChain(
-        settings, class_rows(W, codes, len(classes)), len(classes), np.random.default_rng(seed)
+        settings, sort_rows_by_class(W, codes, len(classes)), len(classes), np.random.default_rng(seed)
     )
 
 

@@ -116,30 +116,30 @@ class Classifier(Predictions, RunByChains):
         X : array, data frame or sparse matrix (n, d)
             Finite numbers, one row an observation. Sparse only for `SparseMultinomialLogit` by
             "auto", "laplace", "variational" or "map"; columns that are 0 in every row, such as
-            words that only other texts have, are left out without a warning.
+            words of other texts, are omitted without a warning.
         y : sequence of str, int or bool (n,)
             A label for each row; two classes or more.
         sample_weight : sequence of float (n,), optional
-            Of 0 or more. A row of weight k counts as k equal rows, to the last bit of the draws;
-            one of weight 0 is left out. Weights are not rescaled: those that sum to 1, as AdaBoost
-            passes them, count as one row in all, against the same prior, and are warned of.
+            Weights ≥ 0. A row of weight k gives exactly the same draws as k equal rows; a row of
+            weight 0 is omitted. Weights are not rescaled: weights that sum to 1, as AdaBoost passes
+            them, equal one row in total with the same prior, which causes a warning.
         thin : int, optional
-            Sweeps of the sampler for each state. None lets the model choose.
-            `PlackettLuceRegression` takes 10, and 1 for a fixed a of 0.5 or more or if W has more
-            than a million entries. `SparseMultinomialLogit` by "polya-gamma" takes 1 where there
-            are at least as many rows as coefficients of a class and at most 600 coefficients; else
-            4 for two classes and 10 for more. With the horseshoe it takes 3 and 64.
+            Sweeps of the sampler per recorded state. None uses the model's default:
+            `PlackettLuceRegression` 10, but 1 for a fixed a ≥ 0.5 or if W has more than a million
+            entries; `SparseMultinomialLogit` by "polya-gamma" 1 if the number of rows is at least
+            the number of coefficients of a class, and there are at most 600 coefficients; otherwise
+            4 for two classes and 10 for more. With the horseshoe the defaults are 3 and 64.
         cores : int, optional
-            Threads; None means as many as there are processors. Has no influence on the results.
+            Threads; None uses all processors. It has no influence on the results.
         progressbar : bool
-            Whether to show how far the run is.
+            Whether to show the progress of the run.
         job : str or path, optional
-            A folder that holds the draws and the state of the chains while they run. The same fit
-            goes on from it after the process was killed, and gives the draws of an unbroken run;
-            with more `draws` it goes on further.
+            A folder for the draws and the state of the chains while they run. The same fit resumes
+            from it after an interruption, and gives the draws of an uninterrupted run; with more
+            `draws` it continues.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn. If half of them pass in
-            tuning, the chains start again with less of it, and a warning says so.
+            Seconds after which the run stops; recorded draws are kept. If tuning takes half of
+            them, the chains restart with shorter tuning, with a warning.
 
         Returns
         -------
@@ -148,7 +148,7 @@ class Classifier(Predictions, RunByChains):
         Raises
         ------
         DataError
-            If X, y or the weights cannot be used; the message says where and what to do.
+            If X, y or the weights cannot be used; the message names the row and a remedy.
         ArgumentError
             If an argument of the model is outside its range.
 
@@ -165,7 +165,7 @@ class Classifier(Predictions, RunByChains):
             )
             work = self._build_block_job(X, y, sample_weight, run)
             work = work or self._build_job(self._training_data(X, y, sample_weight), run)
-            # classes and columns, which the data say before anything is learned
+            # classes and columns are known from the data before anything is learned
             class_attributes = self._fitted_attributes()
             return self._carry_out(replace(work, run=lambda: class_attributes | work.run()))
         except BaseException:
@@ -224,7 +224,7 @@ class Classifier(Predictions, RunByChains):
         ----------
         X : array or data frame (n, d)
         y : sequence of str, int or bool (n,)
-            As for `fit`; only which classes there are matters.
+            As for `fit`; only the set of classes is used.
         draws : int
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
 
@@ -232,8 +232,8 @@ class Classifier(Predictions, RunByChains):
         -------
         xarray.DataTree
             In the ArviZ schema: `prior` has the variables of `posterior_["posterior"]`
-            (`log_likelihood` is that of the labels simulated at the same draw), `prior_predictive`
-            the labels, as positions in `constant_data["classes"]`.
+            (`log_likelihood` is computed for the labels simulated at the same draw),
+            `prior_predictive` the labels, as positions in `constant_data["classes"]`.
 
         Raises
         ------
@@ -268,21 +268,22 @@ class Classifier(Predictions, RunByChains):
         ----------
         X : array or data frame (n, d)
         y : sequence of str, int or bool (n,)
-            Those of the fit.
+            The data of the fit.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
 
         Returns
         -------
         xarray.DataTree
-            `posterior_`, with a further group `posterior_predictive`: `label` (chain, draw, row),
-            positions of classes in `classes_`, as in `observed_data`.
+            `posterior_` with an additional group `posterior_predictive`: `label` (chain, draw,
+            row), positions of classes in `classes_`, as in `observed_data`.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         DataError
-            If X and y are not those of the fit, or there would be more than 20,000,000 labels.
+            If X and y differ from the data of the fit, or there would be more than 20,000,000
+            labels.
         ArgumentError
             After a fit that made no draws.
 
@@ -302,7 +303,7 @@ class Classifier(Predictions, RunByChains):
         prior, codes = model._sample_prior_draws(matrix, rngs)
         fixed = build_observed_groups(observed_codes, model.classes_, {})
         predictive = predictive_group(fixed["observed_data"], prior, {"label": codes[None]})
-        # else `fit` would know fewer classes
+        # otherwise `fit` would find fewer classes
         has_all_classes = [
             np.unique(draw_codes).size == model.classes_.size for draw_codes in codes
         ]

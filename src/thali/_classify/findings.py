@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-# The sentences of what classifiers find out -------------------------------------------------------
+# The sentences of the findings --------------------------------------------------------------------
 
 
 ENGLISH = {
@@ -94,10 +94,10 @@ ENGLISH = {
 }
 
 
-# Which weights or coefficients of a classifier matter ---------------------------------------------
+# The largest weights or coefficients of a classifier ----------------------------------------------
 
 
-_DRAWS = 1000  # of a variational posterior, for intervals
+_DRAWS = 1000  # from a variational posterior, for intervals
 
 
 def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
@@ -148,11 +148,11 @@ def _load_weight_draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
             list_varying_columns(model),
         )
     columns = getattr(model.weights_, "columns", range(np.shape(model.weights_)[1]))
-    return model._engine.random_weights(model, _DRAWS), list(model.classes_), list(columns)
+    return model._engine.sample_relative_weights(model, _DRAWS), list(model.classes_), list(columns)
 
 
-_ESTABLISHED = 2.0  # standard errors from which a difference is called established
-_MIN_SHOWN = 0.0005  # of a relative weight, with three decimals
+_ESTABLISHED = 2.0  # smallest difference that is called established, in standard errors
+_MIN_SHOWN = 0.0005  # relative weight, with three decimals
 _NAMED, _WORST = 3, 10
 
 
@@ -175,7 +175,7 @@ def _has_relative_weights(model: Any) -> bool:
     return model._learned == "weights"
 
 
-# prediction ---------------------------------------------------------------------------------------
+# predictions --------------------------------------------------------------------------------------
 
 
 @finding("cross_validation", "Cross-validation", ON_SCREEN)
@@ -261,14 +261,14 @@ def _model_name(model: Any) -> str:
     return type(model).__name__ if spec is None else spec.name
 
 
-# what matters -------------------------------------------------------------------------------------
+# weights and coefficients -------------------------------------------------------------------------
 
 
 @finding("weights", "Covariate weights", ON_SCREEN)
 def weights(model: Any, settings: AnswerSettings) -> Finding:
     """Report the relative weights of Plackett-Luce regression, largest first."""
     table = rank_weights(model, settings.ci)
-    shown = table[table["weight"] >= _MIN_SHOWN]  # what rounds to zero is not told from it
+    shown = table[table["weight"] >= _MIN_SHOWN]  # smaller weights round to zero
     n_weights = model.weights_.size
     key = "weights.all" if len(table) == n_weights else "weights.some"
     key = key if model._engine.is_point else "weights.means"
@@ -321,7 +321,7 @@ def _format_largest(table: "pandas.DataFrame", column: str, words: str) -> Text:
     return phrase(ENGLISH, "weights", words=words, named=weight_list)
 
 
-# the model as a whole -----------------------------------------------------------------------------
+# the complete model -------------------------------------------------------------------------------
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
@@ -434,7 +434,7 @@ def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
     return Finding(phrase(ENGLISH, "rows", **counts), title=ENGLISH["rows.title"], table=worst)
 
 
-# how a paper says what was done -------------------------------------------------------------------
+# sentences of the methods section -----------------------------------------------------------------
 
 
 def describe_methods(model: Any) -> tuple[Text, ...]:

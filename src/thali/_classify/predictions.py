@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     import pandas
 
 
-# Predicted probabilities beside the frequencies of the classes, class by class and bin by bin -----
+# Predicted probabilities and observed frequencies, by class and bin -------------------------------
 
 
-REPLICATES = 1000  # of a fit without draws
-_BLOCK = 2**21  # numbers of a block of rows
+REPLICATES = 1000  # for a fit without draws
+_BLOCK = 2**21  # numbers in a block of rows
 
 
 def _count_replicated_labels(
@@ -97,7 +97,7 @@ class Predictions(ScikitLearn):
     A subclass has `_compute_probabilities` and `_iterate_probabilities`.
     """
 
-    # what is learned of each covariate and class: weights of 0 or more, or coefficients ("coef")
+    # parameter of each covariate and class: "weights" (≥ 0) or "coef"
     _learned: str
 
     classes_: np.ndarray
@@ -120,31 +120,30 @@ class Predictions(ScikitLearn):
         raise NotImplementedError
 
     def predict_proba(self, X: Any, return_se: bool = False) -> Any:
-        """Probability of each class.
+        """Return the probability of each class.
 
         Parameters
         ----------
         X : array or data frame (n, d)
-            The covariates that the model was fitted to, in the same order. Of a Dask array the
-            predictions are a Dask array, block by block; likewise in the other methods that
-            predict.
+            The covariates of the fit, in the same order. For a Dask array this and the other
+            prediction methods return a Dask array, computed block by block.
         return_se : bool
-            Whether to give the Monte Carlo standard error of each probability, too.
+            Whether to return Monte Carlo standard errors as well.
 
         Returns
         -------
         array (n, K)
             Columns in the order of `classes_`; rows sum to 1. With `return_se` a pair of arrays:
-            the second holds the standard errors, from the effective sample size of the draws.
+            the second contains the standard errors, from the effective sample size of the draws.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         DataError
-            If X cannot be used, or its columns are not those of `fit`.
+            If X cannot be used, or its columns differ from those in `fit`.
         ArgumentError
-            If standard errors are asked of a model that was not fitted by draws.
+            If standard errors are requested for a fit without draws.
         """
         if is_dask_array(X):
             refuse_block_errors(return_se)
@@ -167,7 +166,7 @@ class Predictions(ScikitLearn):
         return errors
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row.
+        """Return the most probable class of each row.
 
         Parameters
         ----------
@@ -176,7 +175,7 @@ class Predictions(ScikitLearn):
         Returns
         -------
         array (n,)
-            Labels out of `classes_`.
+            Labels from `classes_`.
 
         Raises
         ------
@@ -189,7 +188,7 @@ class Predictions(ScikitLearn):
         return self.classes_[np.argmax(probabilities, axis=1)]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Natural logarithm of the probability of each class.
+        """Return the natural logarithm of the probability of each class.
 
         Parameters
         ----------
@@ -212,7 +211,7 @@ class Predictions(ScikitLearn):
             return np.log(self._compute_probabilities(self._read_covariates(X)))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        r"""Natural logarithm of the probabilities, as scikit-learn's tools rank rows by it.
+        r"""Return log odds or log probabilities, by which scikit-learn's tools rank rows.
 
         .. math:: \ln \frac{P(y = c_1 \mid x)}{P(y = c_0 \mid x)} \text{ for two classes, else }
                   \ln P(y = c_k \mid x)
@@ -241,14 +240,14 @@ class Predictions(ScikitLearn):
         return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of rows whose most probable class is their label.
+        """Return the share of rows whose most probable class is their label.
 
         Parameters
         ----------
         X : array or data frame (n, d)
         y : sequence (n,)
         sample_weight : sequence of float (n,), optional
-            Of 0 or more.
+            Weights ≥ 0.
 
         Returns
         -------
@@ -281,37 +280,36 @@ class Predictions(ScikitLearn):
         .. math:: B_{kb} = \{i: b/B \le p_{ik} < (b + 1)/B\}, \qquad
                   \text{observed}_{kb} = \frac{1}{|B_{kb}|} \sum_{i \in B_{kb}} 1\{y_i = k\}
 
-        Its interval is that of replicates: labels drawn for the same rows at every draw of the
-        posterior, or from the predicted probabilities where the fit has no draws. Observed
-        frequencies outside of it are not what the model expects.
+        The interval is computed from replicates: labels drawn for the same rows at every draw of
+        the posterior, or from the predicted probabilities if the fit has no draws. Observed
+        frequencies outside the interval contradict the model.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix (n, d)
-            Best rows that the model was not fitted to; it looks better on those of the fit.
+            Preferably rows that were not in the fit; the model appears better on rows of the fit.
         y : sequence (n,)
             Their classes.
         bins : int, 2 or more
-            B, of equal width.
+            B, number of bins of equal width.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the replicates.
+            Seed of the replicates.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each class and bin that is not empty: class, rows, predicted (mean probability
-            of the class), observed (its frequency), low and high (the interval of the replicates),
-            missed (whether observed is outside). Of two classes only the second, which the first
-            mirrors.
+            One row per class and nonempty bin: class, rows, predicted (mean probability of the
+            class), observed (its frequency), low and high (the interval of the replicates), missed
+            (whether observed is outside). For two classes only the second, as the first mirrors it.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         DataError
-            If X or y cannot be used, or y holds a label that is not in `classes_`.
+            If X or y cannot be used, or y contains a label that is not in `classes_`.
         ArgumentError
             If `bins` is less than 2.
 
@@ -344,7 +342,7 @@ class Predictions(ScikitLearn):
         np.add.at(counts, bin_index, 1.0)
         np.add.at(sums, bin_index, predicted)
         np.add.at(label_counts, bin_index[np.arange(len(codes)), codes], 1.0)
-        counts[: 0 if K > 2 else bins] = 0.0  # of two classes the first mirrors the second
+        counts[: 0 if K > 2 else bins] = 0.0  # for two classes the first mirrors the second
         filled = np.flatnonzero(counts)
         (rng,) = spawn_generators(random_seed, 1)
         replicate_interval = np.quantile(

@@ -56,8 +56,8 @@ class ScikitLearn:
         Parameters
         ----------
         sample_weight : bool, str or None
-            True passes it, False ignores it, None refuses it, and a string passes what has that
-            name.
+            True passes it, False ignores it, None raises an error, and a string passes the metadata
+            with that name.
 
         Returns
         -------

@@ -21,9 +21,9 @@ class Scores(NamedTuple):
     losses: np.ndarray  # -ln probability of the class
     base_errors: np.ndarray
     base_losses: np.ndarray
-    folds: int  # that were asked for
-    seed: int = 0  # of the folds
-    fault: str = ""  # why not all of them were finished
+    folds: int  # requested
+    seed: int = 0  # for the folds
+    fault: str = ""  # reason for missing folds
 
     @property
     def done(self) -> int:

@@ -11,7 +11,7 @@ from thali.errors import Argument, ArgumentError, DataError, DataWarning, Messag
 
 from .input import format_class_label
 
-LARGEST = 1e15  # of weights, which count rows
+LARGEST = 1e15  # largest weight: weights count rows
 
 
 def check_row_weights(sample_weight: Any, rows: int) -> np.ndarray:

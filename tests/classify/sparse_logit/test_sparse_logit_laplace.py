@@ -56,7 +56,7 @@ def test_the_expansion_is_that_of_the_log_likelihood(monkeypatch):
         np.testing.assert_allclose(
             at.curvature[place], (down.gradient - up.gradient) / 2e-5, atol=1e-5
         )
-    limits.lower_in(expansion, monkeypatch, ROWS=7)
+    limits.lower_in(expansion, monkeypatch, BLOCK_ROWS=7)
     np.testing.assert_allclose(
         expand_log_likelihood(problem, coef).curvature, at.curvature, rtol=1e-10
     )

@@ -86,7 +86,9 @@ def test_no_round_lowers_the_bound_even_of_separable_classes(classes, eta, monke
     y = np.argmax(np.column_stack([X[:, : classes - 1], np.zeros(40)]), axis=1)
     is_flat = variational.has_flat_bound
     monkeypatch.setattr(
-        variational, "is_flat", lambda bounds, m: rounds.append(list(bounds)) or is_flat(bounds, m)
+        variational,
+        "has_flat_bound",
+        lambda bounds, m: rounds.append(list(bounds)) or is_flat(bounds, m),
     )
     found = fit_normal_approximation(
         build_coefficient_problem(X, y, classes, 0, CoefficientPrior(eta, 1, 1, True), False),

@@ -369,16 +369,16 @@ class CoefficientTables:
         y : sequence of str, int or bool (n,)
             As for `fit`.
         eta : sequence of float above 0, optional
-            None takes 30 values, from the smallest for which all coefficients are 0 down to
+            None uses 30 values, from the smallest for which all coefficients are 0 down to
             1/10,000 of it.
         sample_weight : sequence of float (n,), optional
 
         Returns
         -------
         pandas.DataFrame
-            One row an eta, falling: eta, non_zero (the number of coefficients that are not 0),
+            One row per eta, in falling order: eta, non_zero (number of nonzero coefficients),
             log_likelihood, objective and coef[class, covariate] of standardised covariates, as
-            `attrs["scale"]` says.
+            stated in `attrs["scale"]`.
 
         Raises
         ------
@@ -413,25 +413,25 @@ class CoefficientTables:
 
         .. math:: P(|\beta_{kj}| > \delta \mid X, y)
 
-        The posterior has no exact zeros; a coefficient matters where this probability is near 1.
+        The posterior has no exact zeros; a covariate has an effect if this probability is near 1.
 
         Parameters
         ----------
         delta : float, 0 or more
-            Of standardised covariates: 0.1 multiplies the odds by 1.1 where the covariate rises by
-            a standard deviation.
+            For standardised covariates: with 0.1, a covariate that rises by a standard deviation
+            multiplies the odds by 1.1.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row a coefficient, the surest first: class, covariate, coef (posterior mean, of the
-            standardised covariate), sd, low and high (the interval), probability (of \|coef\| >
-            delta), positive (the probability of coef > 0), excludes_0 (whether the interval does),
-            original (`coef_`, for a unit of the covariate as it is given in X). `attrs["scale"]`
-            says on which of the two scales each column stands; with `standardize=False` both are
-            that of X.
+            One row per coefficient, most certain first: class, covariate, coef (posterior mean,
+            for the standardised covariate), sd, low and high (the interval), probability (of
+            \|coef\| > delta), positive (the probability of coef > 0), excludes_0 (whether the
+            interval excludes 0), original (`coef_`, per unit of the covariate in X).
+            `attrs["scale"]` states the scale of each column; with `standardize=False` both scales
+            are the units of X.
 
         Raises
         ------

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class SparseMultinomialLogit(CoefficientTables, Classifier):
-    r"""Multinomial logit whose coefficients are shrunk towards 0, with draws from its posterior.
+    r"""Multinomial logit with shrunken coefficients and draws from its posterior.
 
     .. math:: P(y = k \mid x) \propto e^{b_k + x^T \beta_k}, \qquad
               p(\beta_{kj} \mid \eta) = \tfrac12 \sqrt\eta\, e^{-\sqrt\eta |\beta_{kj}|}, \qquad
@@ -54,96 +54,94 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
               \lambda_{kj} \sim C^+(0, 1), \quad \tau \sim C^+(0, \tau_0), \quad
               c^2 \sim \mathrm{InvGamma}(2, 12.5),
 
-    which shrinks small coefficients more than the Laplace prior and large ones hardly: they come
-    from the slab, about Student's t of 4 degrees of freedom and scale 2.5.
+    which shrinks small coefficients more than the Laplace prior and large ones very little: their
+    prior is the slab, about Student's t with 4 degrees of freedom and scale 2.5.
 
     Parameters
     ----------
     method : {"auto", "polya-gamma", "laplace", "variational", "map"}
-        "auto" is "polya-gamma" if it is expected to take less than a minute of the processor. If it
-        takes longer, "auto" is "variational" where there are 20 rows or more a coefficient, and
-        anywhere if the Gibbs sampler would take longer than ten minutes and it does not; `method_`
-        says which. "polya-gamma" is a Gibbs sampler with Polya-Gamma variables. With at most 600
-        coefficients each sweep is followed by Hamiltonian trajectories of all of them. "laplace"
-        and "variational" draw independently from a normal approximation, for many rows: by the
-        curvature at the maximum, or of the highest lower bound of the evidence. With 20 rows a
-        coefficient their standard deviations are within a tenth of those of the posterior; with
-        fewer they are too small, the variational ones less so. "map" is the maximum of the
-        posterior for a fixed `eta`, which has no intervals, but coefficients of exactly 0, and
-        scales to millions of rows. All three take sparse matrices as they are, and leave Dask
-        arrays in their blocks, which "auto" fits by "variational". The Gibbs sampler needs a dense
-        matrix: of a sparse one "auto" makes one where it chooses it.
+        "auto" is "polya-gamma" if its expected CPU time is below a minute. Otherwise "auto" is
+        "variational" with at least 20 rows per coefficient, or if the Gibbs sampler would take
+        more than ten minutes and "variational" would not; `method_` is the chosen method.
+        "polya-gamma" is a Gibbs sampler with Polya-Gamma variables. With at most 600 coefficients
+        each sweep is followed by Hamiltonian trajectories of all of them. "laplace" and
+        "variational" draw independently from a normal approximation, for many rows: by the
+        curvature at the maximum, or with the highest lower bound of the evidence. With 20 rows per
+        coefficient their standard deviations are within 10 % of the posterior's; with fewer rows
+        they are too small, for "variational" less so. "map" is the posterior mode for a fixed
+        `eta`; it has no intervals, but coefficients of exactly 0, and scales to millions of rows.
+        All three accept sparse matrices without conversion, and process Dask arrays block by block,
+        which "auto" fits by "variational". The Gibbs sampler requires a dense matrix: "auto"
+        converts a sparse one if it chooses this sampler.
     prior : {"laplace", "horseshoe"}
-        "horseshoe" where few of many covariates are expected to matter. It is for the Gibbs
+        "horseshoe" if few of many covariates are expected to have effects. It requires the Gibbs
         sampler, and has no eta.
     eta : float above 0, optional
-        Rate parameter of the exponential law that mixes the variances of the coefficients (mean
-        2/eta), the square of the rate of the Laplace prior. None learns it; `method="map"` then
-        fixes it at its prior mean, shape/rate: by default 1, which is scikit-learn's default C = 1,
-        as that penalises by sum abs(beta) / C and eta = 1/C².
+        Squared rate of the Laplace prior, which is a mixture of normal distributions whose variance
+        is exponential (mean 2/eta). None learns it; `method="map"` then fixes it at its prior mean,
+        shape/rate: by default 1, which is scikit-learn's default C = 1, as its penalty is
+        sum abs(beta) / C and eta = 1/C².
     shape, rate : float above 0
-        Of the Gamma prior of eta, if it is learned.
+        Parameters of the Gamma prior of eta, if it is learned.
     global_scale : float above 0
-        Of the horseshoe, tau_0. If m of d coefficients are expected to matter, Piironen and Vehtari
-        take 2 m / ((d - m) sqrt(n)) for n rows.
+        tau_0 of the horseshoe. If m of d coefficients are expected to be large, Piironen and
+        Vehtari recommend 2 m / ((d - m) sqrt(n)) for n rows.
     reference : label, optional
-        The reference class; None is `classes_[0]`, so that for two classes `coef_` has
-        scikit-learn's sign.
+        The reference class; None is `classes_[0]`, so that for two classes `coef_` has the same
+        sign as in scikit-learn.
     fit_intercept : bool
-        Whether there is b, which is not shrunk.
+        Whether to include b, which is not shrunk.
     standardize : bool
-        Whether the covariates are given mean 0 and standard deviation 1, those of the training
-        data. The prior is the same for all coefficients, which makes sense on one scale only.
-        Covariates that are the same in every row of the training data say nothing: they are left
-        out, with a warning (of a sparse matrix none where they are 0: words that other texts have),
-        and predictions do not depend on them.
+        Whether to scale the covariates to mean 0 and standard deviation 1 in the training data.
+        The prior is the same for all coefficients, which requires a common scale. Covariates that
+        are constant in the training data carry no information: they are omitted, with a warning
+        (without one if they are 0 in a sparse matrix: words of other texts), and predictions do not
+        depend on them.
     class_weight : dict of label to float, "balanced" or None
-        Factors of the weights of rows, by their class; "balanced" gives all classes the same weight
-        in total.
+        Factors of the weights of rows by class; "balanced" gives all classes the same total weight.
     draws : int, optional
-        States kept in each chain. None draws until every row of `summary` has an R-hat of at most
-        1.01 and an effective sample size of at least 400; it looks at them after 1,000, 2,000,
-        4,000, ... draws, and stops at 64,000 or 2 GB.
+        Recorded states per chain. None draws until every row of `summary` has an R-hat of at most
+        1.01 and an effective sample size of at least 400; both are checked after 1,000, 2,000,
+        4,000, ... draws, up to 64,000 draws or 2 GB.
     tune : int
-        States of each chain that are discarded first, while step sizes adapt.
+        Warm-up states per chain, in which step sizes adapt (discarded).
     chains : int
         Independent chains.
     random_state : int, numpy.random.RandomState, Generator or SeedSequence, optional
-        The same seed gives the same draws; None takes a fresh one.
+        The same seed gives the same draws; None uses a new one.
 
     Attributes
     ----------
     classes_ : array (K,)
     coef_ : array (K - 1, d)
-        Posterior means in units of X: log odds for a unit of a covariate as it was given, whatever
-        `standardize` says, one row a class other than the reference, in the order of `classes_`; 0
-        for covariates that are the same in every row. After "map" the maximum. `coefficients()` and
-        `summary()` are about standardised covariates.
+        Posterior means in units of X: log odds per unit of a covariate in X, for any `standardize`,
+        one row per class other than the reference, in the order of `classes_`; 0 for constant
+        covariates. After "map" the posterior mode. `coefficients()` and `summary()` report
+        standardised covariates.
     intercept_ : array (K - 1,)
-        Likewise, so that it holds what standardising takes off, even where `fit_intercept` is
-        False.
+        In units of X, so that it includes the effect of centring, even if `fit_intercept` is False.
     log_likelihood_ : float
-        Posterior mean of the log-likelihood of the whole training data.
+        Posterior mean of the log-likelihood of the full training data.
     posterior_ : xarray.DataTree
-        The draws in the ArviZ schema: coef and intercept (of the standardised covariates that
-        vary), eta or, of the horseshoe, tau and slab (c), log_likelihood.
+        The draws in the ArviZ schema: coef and intercept (for standardised covariates that vary),
+        eta or, for the horseshoe, tau and slab (c), log_likelihood.
     scaled_coef_, scaled_intercept_ : arrays, shapes (K - 1, v) and (K - 1,)
-        After `method="map"`: of the v standardised covariates that vary, and where all of them have
-        their mean.
+        After `method="map"`: coefficients of the v standardised covariates that vary, and intercept
+        at their means.
     objective_ : float
         After `method="map"`: log-likelihood - sqrt(eta) sum abs(beta) - sum b²/200.
     n_iter_ : int
         After `method="map"`.
     method_ : str
-        `method`, or what "auto" has chosen.
+        `method`, or the choice of "auto".
     lower_bound_ : float
-        After `method="variational"`: of the logarithm of the evidence, ln P(y | X), up to the error
-        of the quadrature over linear predictors: some nats where there are fewer than 20 rows a
-        coefficient, so do not compare models by it there.
+        After `method="variational"`: lower bound of the log evidence, ln P(y | X), up to the error
+        of the quadrature over linear predictors: some nats with fewer than 20 rows per coefficient,
+        so do not compare models by it in that case.
     converged_ : bool
-        After `method="laplace"`, "variational" and "map": whether the climb ended.
+        After `method="laplace"`, "variational" and "map": whether the optimiser converged.
     slope_ : float
-        After `method="map"`: the largest subgradient that is left, a row.
+        After `method="map"`: the largest remaining subgradient, per row.
     n_features_in_ : int
     feature_names_in_ : array of str (d,)
         Only after a fit to a data frame.
@@ -306,14 +304,12 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         return int(np.flatnonzero(self.classes_ == self._reference_)[0])
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of scales, log-likelihood
-        and coefficients.
+        """Return posterior summaries of scales, log-likelihood and coefficients.
 
-        Rows: eta (if learned) or, of the horseshoe, log_tau and slab; log_likelihood (of the whole
-        training data); coef[class, column] of standardised covariates (log odds for a standard
-        deviation), or in units of X with `standardize=False`, as `attrs["scale"]` says; after
-        `method="map"` only the coefficients that are not 0, the largest first. `coef_` is in units
-        of X.
+        Rows: eta (if learned) or, for the horseshoe, log_tau and slab; log_likelihood (full
+        training data); coef[class, column] of standardised covariates (log odds per standard
+        deviation), or in units of X with `standardize=False`, as stated in `attrs["scale"]`; after
+        `method="map"` only the nonzero coefficients, largest first. `coef_` is in units of X.
 
         Parameters
         ----------
@@ -323,8 +319,8 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean,
-            ess_bulk, ess_tail, r_hat; after "map" the first.
+            Columns mean, sd, eti89_lb, eti89_ub (interval; named by its probability), mcse_mean,
+            ess_bulk, ess_tail, r_hat; after "map" the mean only.
 
         Raises
         ------
