@@ -11,7 +11,7 @@ import thali as th
 import thali._worths.chains as chains
 import thali._worths.scales as scales
 from thali._posterior.summary import mean_mcse
-from thali._worths.density import ComparisonRows, Spreads
+from thali._worths.density import DistinctComparisons, Spreads
 from thali._worths.draws import draw
 from thali._worths.laplace import Marginal
 from thali._worths.pooled import GroupDensity
@@ -27,7 +27,7 @@ def random_parts(seed, lapse=0.0, ties=True, covariates=1, n=4, parts=3, rows=40
     counts[2] *= ties
     x = rng.normal(size=(rows, covariates))
     return GroupDensity(
-        ComparisonRows(
+        DistinctComparisons(
             first, second, rng.integers(0, parts, rows), 0 * first, x, *counts, lapse, ties
         ),
         n,
@@ -68,7 +68,7 @@ def test_the_density_its_slopes_and_curvature(lapse, ties, covariates):
     logs = np.array([-1.0, 0.0, 0.4])
     of_spread = halfnorm(scale=0.5).logpdf(np.exp(logs)) + logs
     np.testing.assert_allclose(density.log_spread_prior(2, logs), of_spread, rtol=1e-12)
-    given = density.log_spread_given(points[:, [0, 0, 0]], 2)(logs)
+    given = density.conditional_log_spread_density(points[:, [0, 0, 0]], 2)(logs)
     each = [
         density.log_priors(point, spreads_of(1.6, None, np.exp(log)))[0] for log in logs
     ] + of_spread
@@ -82,7 +82,7 @@ def two_options():
     zero = np.zeros(3, int)
     wins, losses = COUNTS.T
     return GroupDensity(
-        ComparisonRows(
+        DistinctComparisons(
             zero, zero + 1, np.arange(3), zero, np.zeros((3, 0)), wins, losses, 0 * wins, 0.0, False
         ),
         2,
@@ -140,7 +140,7 @@ def of_tables(kind=GroupDensity):
     ]
     part_of = np.repeat(np.arange(3), [len(part.first) for part in data])
     none = np.zeros((len(part_of), 0))
-    made = ComparisonRows(
+    made = DistinctComparisons(
         rows[0], rows[1], part_of, 0 * part_of, none, rows[2], rows[3], 0 * rows[3], 0.0, False
     )
     return kind(made, 4, 3)
@@ -149,7 +149,7 @@ def of_tables(kind=GroupDensity):
 def worths_and_sd(density, points, spreads):
     """Means and standard deviations of centred log worths, and the mean of the log of their
     standard deviation."""
-    worths = density.centred(points[density.worths]).reshape(3, 4, -1)
+    worths = density.centre_worths(points[density.worths]).reshape(3, 4, -1)
     return worths.mean(axis=2), worths.std(axis=2), np.log(spreads.drift).mean()
 
 
@@ -171,7 +171,7 @@ def test_parts_that_agree_are_found_to_agree():
     first, second = (np.tile(each, parts) for each in ([0, 0, 1], [1, 2, 2]))
     wins = 1e4 * expit(log_worths[first] - log_worths[second])
     none, part_of = np.zeros((len(first), 0)), np.repeat(np.arange(parts), 3)
-    made = ComparisonRows(
+    made = DistinctComparisons(
         first, second, part_of, 0 * part_of, none, wins, 1e4 - wins, 0 * wins, 0.0, False
     )
     _, spreads = draw(Marginal(GroupDensity(made, 3, parts)), np.random.default_rng(1), 1000)

@@ -12,7 +12,7 @@ from worth_problems import judges, naive, prior_draws, random_density, simulated
 import thali._worths.chains as chains
 import thali._worths.scales as scales
 from thali._posterior.summary import bulk_and_r_hat, tail_ess
-from thali._worths.density import ComparisonRows, Density, Expanded
+from thali._worths.density import Density, DistinctComparisons, LikelihoodExpansion
 from thali._worths.laplace import Marginal, highest
 
 pytestmark = pytest.mark.fit
@@ -33,7 +33,7 @@ def test_draws_of_a_skew_density_are_turned_about_its_mode():
     """Against the mean by quadrature of one difference of log worths, three wins to none, spread
     1.3 known."""
     none, one = np.zeros(1, int), np.ones(1, int)
-    rows = ComparisonRows(
+    rows = DistinctComparisons(
         none, one, none, none, np.zeros((1, 0)), 3.0 * one, 0.0 * one, 0.0 * one, 0.0, False
     )
     density = Density(rows, 2, 0, np.zeros(0), np.zeros(2, int))
@@ -50,10 +50,10 @@ class WatchedDensity(Density):
 
     looks, astray = 0, False
 
-    def expanded(self, *where):
+    def expand(self, *where):
         self.looks += 1
-        value, gradient, curvature = super().expanded(*where)
-        return Expanded(
+        value, gradient, curvature = super().expand(*where)
+        return LikelihoodExpansion(
             value, gradient * np.nan if self.astray and self.looks == 2 else gradient, curvature
         )
 
@@ -69,7 +69,7 @@ def test_the_mode_is_near_from_equal_worths():
     ratio = 0.8 * np.sqrt(p * (1.0 - p))
     drawn = rng.random(count) * (1.0 + ratio)
     wins, tied = (drawn < p).astype(float), (drawn >= 1.0).astype(float)
-    rows = ComparisonRows(
+    rows = DistinctComparisons(
         first,
         second,
         0 * judge,
@@ -124,7 +124,7 @@ def test_the_lattice_of_many_judges_is_found_at_once():
     second = (first + rng.integers(1, n, len(judge))) % n
     worth, d = 1.5 * rng.normal(size=n), np.exp(0.7 * rng.normal(size=60))
     wins = (rng.random(len(judge)) < expit(d[judge] * (worth[first] - worth[second]))).astype(float)
-    rows = ComparisonRows(
+    rows = DistinctComparisons(
         first,
         second,
         0 * judge,

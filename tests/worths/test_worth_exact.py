@@ -8,7 +8,7 @@ from scipy.special import expit
 from worth_problems import judges, periods, short_run
 
 from thali._posterior.summary import mean_mcse
-from thali._worths.density import ComparisonRows, Density
+from thali._worths.density import Density, DistinctComparisons
 from thali._worths.draws import draw
 from thali._worths.laplace import Marginal
 
@@ -22,7 +22,10 @@ def of_pairs(n, counts, lapse=0.0):
     zero = 0 * first
     x = np.zeros((len(first), 0))
     return Density(
-        ComparisonRows(first, second, zero, zero, x, wins, losses, tied, lapse, bool(tied.any())), n
+        DistinctComparisons(
+            first, second, zero, zero, x, wins, losses, tied, lapse, bool(tied.any())
+        ),
+        n,
     )
 
 
@@ -138,7 +141,9 @@ def test_equal_judges_have_equal_discriminations_where_worths_are_far_apart():
     wins = (rng.random(len(judge)) < expit(worths[first] - worths[second])).astype(float)
     x, zero = np.zeros((len(judge), 0)), 0 * judge
     density = Density(
-        ComparisonRows(first, second, zero, judge, x, wins, 1.0 - wins, 0.0 * wins, 0.0, False),
+        DistinctComparisons(
+            first, second, zero, judge, x, wins, 1.0 - wins, 0.0 * wins, 0.0, False
+        ),
         n,
         6,
     )

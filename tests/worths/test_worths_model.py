@@ -10,7 +10,7 @@ from scipy.special import expit, gammaln, logit
 from scipy.stats import norm
 
 import thali as th
-from thali._worths.density import ComparisonRows, Density
+from thali._worths.density import Density, DistinctComparisons
 from thali._worths.sets import ChoiceSetDensity, group_answers
 from thali.errors import ArgumentError, DataError
 
@@ -41,7 +41,7 @@ def exact(data, spread):
     else:
         cells, zero = data.cells, np.zeros(len(data.cells.first), int)
         counts = cells.wins, cells.losses, cells.tied
-        rows = ComparisonRows(
+        rows = DistinctComparisons(
             cells.first, cells.second, zero, zero, cells.x, *counts, 0.0, bool(data.n_ties)
         )
         density = Density(rows, data.n_options)

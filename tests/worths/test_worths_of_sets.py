@@ -16,7 +16,7 @@ from worth_problems import prior_draws, short_run, spreads_of
 import thali._worths.chains as chains
 import thali._worths.scales as scales
 from thali._posterior.summary import mean_mcse
-from thali._worths.density import added
+from thali._worths.density import add_bordered
 from thali._worths.draws import draw
 from thali._worths.laplace import Marginal, highest
 from thali._worths.sets import ChoiceSetDensity, SetAnswersBySize
@@ -62,22 +62,25 @@ def naive(density, point, spread=1.3, tau=0.5):
 def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges):
     density, spreads = made(lapse, rule, judges), spreads_of(1.3, 0.5 if judges else None)
     points = np.random.default_rng(4).normal(size=(density.size, 2)) * 0.8
-    found, expected = density.values(points, spreads), [naive(density, point) for point in points.T]
+    found, expected = (
+        density.log_densities(points, spreads),
+        [naive(density, point) for point in points.T],
+    )
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     # of which rows are taken a few at a time
-    many = density.values(np.tile(points, 8_000), spreads)
+    many = density.log_densities(np.tile(points, 8_000), spreads)
     np.testing.assert_allclose(many, np.tile(found, 8_000), rtol=1e-12)
     np.testing.assert_allclose(density.gradients(points, spreads)[0], expected, rtol=1e-12)
     np.testing.assert_allclose(
-        density.by_row(points).sum(axis=0), density.log_likelihoods(points), rtol=1e-12
+        density.row_log_likelihoods(points).sum(axis=0), density.log_likelihoods(points), rtol=1e-12
     )
     point, step = points[:, :1], 1e-5 * np.eye(density.size)
     up, down = (density.gradients(point + sign * step, spreads) for sign in (1, -1))
     gradient = density.gradients(point, spreads)[1][:, 0]
     np.testing.assert_allclose(gradient, (up[0] - down[0]) / 2e-5, atol=1e-7)
-    expanded = density.expanded(point[:, 0])
+    expanded = density.expand(point[:, 0])
     assert expanded.value == pytest.approx(float(density.log_likelihoods(point)[0]))
-    curvature = added(expanded.curvature, density.prior_curvature(spreads)).assemble_dense()
+    curvature = add_bordered(expanded.curvature, density.prior_curvature(spreads)).assemble_dense()
     np.testing.assert_allclose(curvature, (down[1] - up[1]) / 2e-5, atol=1e-7)
     assert (
         np.linalg.eigvalsh(density.curvature(point[:, 0], is_convex=True).assemble_dense()).min()
@@ -86,7 +89,7 @@ def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges):
     nothing = density.with_counts(0.0 * density.rows.counts).gradients(point, spreads)[1][:, 0]
     if judges:
         np.testing.assert_allclose(
-            density.scores_of_judges(point[:, 0]).sum(axis=1), gradient - nothing, atol=1e-10
+            density.judge_scores(point[:, 0]).sum(axis=1), gradient - nothing, atol=1e-10
         )
 
 

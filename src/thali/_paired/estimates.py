@@ -133,7 +133,7 @@ def _from_lattice(
     else:
         _, mode = marginal.best
         points, middle = mode.point[:, None] + marginal.deviations(mode, rng, count), mode.point
-    of_middle, variance = density.centred_by_period(middle[:, None])[-1, :, 0], respondents.adjusted
+    of_middle, variance = density.centre_by_period(middle[:, None])[-1, :, 0], respondents.adjusted
     estimate = (
         None if pose.asked.has_prior and variance is None else (of_middle, middle[density.beta])
     )
@@ -141,7 +141,7 @@ def _from_lattice(
     if variance is not None:
         narrow, points = spread_to_respondents(rng, marginal, variance, points, middle)
         reach = stdtrit(variance.df, CERTAIN) / ndtri(CERTAIN)
-        with_variance = of_middle + reach * (density.centred_by_period(narrow)[-1].T - of_middle)
+        with_variance = of_middle + reach * (density.centre_by_period(narrow)[-1].T - of_middle)
     found = _estimates(pose, scale, marginal, points, spreads)
     nu = np.exp(narrow[density.nu]).ravel()
     return found._replace(
@@ -161,7 +161,7 @@ def _from_chains(
     from thali._worths.laplace import Marginal
 
     if people is not None and people.power < 1.0:
-        marginal = Marginal(pose.density.raised(people.power), pose.asked.spread)
+        marginal = Marginal(pose.density.raise_to_power(people.power), pose.asked.spread)
     drawn = run(marginal, pose.asked.random_seed, progressbar)
     names = pose.data.labels, pose.periods, pose.judges, pose.data.covariate_names
     check = agreement_of(drawn.reported, marginal, *names)
@@ -179,10 +179,10 @@ def _estimates(
 ) -> WorthEstimates:
     """Return what draws of points say about worths, with the tables of judges and of time."""
     density = pose.density
-    modes = density.centred_by_period(marginal.middle[:, None])[-1, :, 0]
+    modes = density.centre_by_period(marginal.middle[:, None])[-1, :, 0]
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
     found = WorthEstimates(
-        density.centred_by_period(points)[-1].T,
+        density.centre_by_period(points)[-1].T,
         modes,
         nu,
         beta,

@@ -208,7 +208,7 @@ def knows_judges(data: Judgements) -> bool:
 
 def posed(data: Judgements, asked: WorthsRequest) -> Posed:
     """Return the density of comparisons, or of choices from sets."""
-    from thali._worths.density import ComparisonRows, Density
+    from thali._worths.density import Density, DistinctComparisons
     from thali._worths.of_data import density_of
     from thali._worths.sets import ChoiceSetDensity, group_answers
 
@@ -242,7 +242,7 @@ def posed(data: Judgements, asked: WorthsRequest) -> Posed:
     np.minimum.at(entry, np.append(first, second), np.append(period, period))
     entry[entry == len(different)] = 0  # never compared
     wins, losses, tied = counts
-    made = ComparisonRows(
+    made = DistinctComparisons(
         first, second, period, judge, x, wins, losses, tied, asked.lapse, has_ties
     )
     density = Density(
@@ -269,8 +269,8 @@ def judged_worths(
     density, data = pose.density, pose.data
     judges, in_time = _judges(pose, points, marginal) if pose.judges else None, None
     if pose.asked.period is not None:
-        worths = scale.anchored(density.centred_by_period(points), data.labels, axis=1)
-        modes = density.by_period(marginal.middle[:, None])[..., 0]
+        worths = scale.anchored(density.centre_by_period(points), data.labels, axis=1)
+        modes = density.worths_by_period(marginal.middle[:, None])[..., 0]
         in_time = _in_time(pose, worths, modes, scale)
     note = _note(pose, scale, spreads, judges)
     if judges is not None and isinstance(data, Choices) and data.n_ties:
@@ -424,7 +424,7 @@ def _note(
         drift = _known(asked.drift, spreads.drift, asked.ci)
         stands = scale.sentence
         if scale.anchor is None:
-            there = density.throughout
+            there = density.is_always_present
             among = (
                 "all options"
                 if there.all()

@@ -24,11 +24,11 @@ def agreement(marginal: Marginal) -> JudgeAgreement:
     share of them."""
     density, judge, (spreads, mode) = marginal.density, marginal.density.rows.judge, marginal.best
     if density.n_judges <= _FEW and density.n_judges * len(judge) <= _REFITTED:
-        parts = [density.raised(judge != number) for number in range(density.n_judges)]
+        parts = [density.raise_to_power(judge != number) for number in range(density.n_judges)]
         others = np.column_stack([highest(each, spreads, mode.point).point for each in parts])
     else:
-        others = mode.point[:, None] - mode.factor.solve(density.scores_of_judges(mode.point))
-    found = density.predicted(others)
+        others = mode.point[:, None] - mode.factor.solve(density.judge_scores(mode.point))
+    found = density.predict_judges(others)
 
     def of_judges(values: np.ndarray) -> np.ndarray:
         sums = [np.bincount(judge, each, density.n_judges) for each in (values, found.total)]

@@ -15,7 +15,7 @@ from thali._posterior.convergence import ESS_PER_CHAIN, HIGHEST_R_HAT
 from thali._posterior.interval import INTERVAL
 from thali._posterior.summary import bulk_and_r_hat, tail_ess
 
-from .density import Density, Spreads, added
+from .density import Density, Spreads, add_bordered
 from .laplace import Marginal
 from .scales import ScaleState, draw_spread, scale_with_spread
 
@@ -80,7 +80,7 @@ class Sampler:
         logs = np.log(np.array(self.spreads))
         logs[list(self.learned)] = _LATTICE * np.array(place)
         return BorderedFactor(
-            added(self._curvature, self.density.prior_curvature(Spreads(*np.exp(logs))))
+            add_bordered(self._curvature, self.density.prior_curvature(Spreads(*np.exp(logs))))
         )
 
     def _trajectory(
@@ -203,7 +203,10 @@ def reported(density: Density, points: np.ndarray, logs: np.ndarray) -> np.ndarr
     """Return what is reported, by which chains are judged: log worths of options that are present,
     all else of a point, and the logarithms of the standard deviations that are learned; each a row
     of (chains, draws)."""
-    worths, others = density.centred(points[density.worths]), points[density.worths.stop :].copy()
+    worths, others = (
+        density.centre_worths(points[density.worths]),
+        points[density.worths.stop :].copy(),
+    )
     judges = slice(
         density.judges.start - density.worths.stop, density.judges.stop - density.worths.stop
     )

@@ -34,8 +34,10 @@ def evidence_of(problem: "WorthProblem", rng: np.random.Generator) -> LogEvidenc
         mode = marginal.mode(k)
         normal = rng.standard_normal((density.size, count))
         away, top = mode.factor.draw(normal), mode.point[:, None]
-        base = float(density.values(top, spreads)[0]) - 0.5 * (normal**2).sum(axis=0)
-        logs = np.array([density.values(top + sign * away, spreads) - base for sign in (1.0, -1.0)])
+        base = float(density.log_densities(top, spreads)[0]) - 0.5 * (normal**2).sum(axis=0)
+        logs = np.array(
+            [density.log_densities(top + sign * away, spreads) - base for sign in (1.0, -1.0)]
+        )
         ratios = np.exp(logs).mean(axis=0)
         means[k], errors[k] = ratios.mean(), ratios.std() / math.sqrt(count)
     ratio = float(marginal.weights @ means)

@@ -12,7 +12,17 @@ from thali._inference.numerics.bordered import Bordered, BorderedFactor
 from thali._inference.optimise import Step, Target, maximise_newton
 from thali.errors import DataError
 
-from .density import BIAS, JUDGES, MIDDLE, SPREAD, WIDTH, WORTHS, Density, Spreads, added
+from .density import (
+    BIAS,
+    HALF_NORMAL_SCALE,
+    JUDGES,
+    LOG_SPREAD_MEAN,
+    LOG_SPREAD_SD,
+    WORTHS,
+    Density,
+    Spreads,
+    add_bordered,
+)
 
 # The mode where standard deviations are known -----------------------------------------------------
 
@@ -49,12 +59,12 @@ class _Climb(Target[DensityPlace]):
     def look(self, where: np.ndarray) -> DensityPlace:
         """The density there, of no value where it has no slope."""
         density, spreads, point = self._density, self._spreads, where[:, None]
-        value, gradient, curvature = density.expanded(where, self._is_convex)
+        value, gradient, curvature = density.expand(where, self._is_convex)
         value += float(density.log_priors(point, spreads)[0])
         density.add_prior_slope(gradient, point, spreads)
         value = value if np.isfinite(gradient).all() else -np.inf
         return DensityPlace(
-            where, value, gradient[:, 0], added(curvature, density.prior_curvature(spreads))
+            where, value, gradient[:, 0], add_bordered(curvature, density.prior_curvature(spreads))
         )
 
     def move_point(self, here: DensityPlace, change: np.ndarray) -> DensityPlace:
@@ -140,7 +150,9 @@ def _about(
     """The normal distribution about a mode; without a factor that of the convex part of the
     density."""
     if factor is None:
-        convex = added(density.curvature(point, is_convex=True), density.prior_curvature(spreads))
+        convex = add_bordered(
+            density.curvature(point, is_convex=True), density.prior_curvature(spreads)
+        )
         factor = _damped_factor(convex)
     free = int(density.is_free.sum())
     return Mode(
@@ -152,7 +164,7 @@ def _about(
 
 
 # of the lattice, by standard deviation
-_STARTS = MIDDLE, math.log(0.3), math.log(0.3), math.log(0.3)
+_STARTS = LOG_SPREAD_MEAN, math.log(0.3), math.log(0.3), math.log(0.3)
 _WIDEST, _FARTHEST = 0.5, 12  # first steps, and most steps in one direction
 # of log weights, by the number of standard deviations, below which points do not count
 _DROPS = 0.0, 6.0, 4.0
@@ -254,7 +266,7 @@ class Marginal:
         once = self.density.curvature(mode.point, is_convex=True)
 
         def at(times: float) -> np.ndarray:
-            factor = _damped_factor(added(prior, Bordered(*(times * part for part in once))))
+            factor = _damped_factor(add_bordered(prior, Bordered(*(times * part for part in once))))
             return np.linalg.pinv(contrasts.T @ factor.solve(contrasts), hermitian=True)
 
         return at
@@ -461,7 +473,7 @@ class Marginal:
             return [
                 np.concatenate(
                     [
-                        self.density.values(mode.point[:, None] + sign * each, spreads)
+                        self.density.log_densities(mode.point[:, None] + sign * each, spreads)
                         for each in blocks
                     ]
                 )
@@ -472,6 +484,6 @@ class Marginal:
 def _log_prior_slope(k: int, log_spread: float) -> tuple[float, float]:
     """Return the slope of the log prior of a log standard deviation, and minus its curvature."""
     if k == WORTHS:
-        return (MIDDLE - log_spread) / WIDTH**2, WIDTH**-2.0
-    scaled = math.exp(2.0 * log_spread) / SPREAD**2
+        return (LOG_SPREAD_MEAN - log_spread) / LOG_SPREAD_SD**2, LOG_SPREAD_SD**-2.0
+    scaled = math.exp(2.0 * log_spread) / HALF_NORMAL_SCALE**2
     return 1.0 - scaled, 2.0 * scaled

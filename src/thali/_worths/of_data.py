@@ -12,7 +12,7 @@ from thali._labels import shorten
 from thali._model.best_worst import LARGEST, RANKING, REVERSED
 from thali.errors import Argument, DataError, Setting
 
-from .density import ComparisonRows, Density
+from .density import Density, DistinctComparisons
 from .sets import ChoiceSetDensity, group_answers
 
 # curvature, beside that along single coordinates, of directions about which comparisons say nothing
@@ -57,7 +57,9 @@ def density_of(
     cells, zero = data.cells, np.zeros(len(data.cells.first), np.int64)
     tied = cells.tied if has_ties else 0.0 * cells.tied
     counts = cells.wins, cells.losses, tied
-    made = ComparisonRows(cells.first, cells.second, zero, zero, cells.x, *counts, lapse, has_ties)
+    made = DistinctComparisons(
+        cells.first, cells.second, zero, zero, cells.x, *counts, lapse, has_ties
+    )
     return Density(made, data.n_options, has_prior=has_prior)
 
 

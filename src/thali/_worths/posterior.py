@@ -102,7 +102,7 @@ class WorthProblem:
         made = self.respondents.by_power
         if made is None or made.power == 1.0:
             return self.marginal
-        return Marginal(self.density.raised(made.power), self.spread)
+        return Marginal(self.density.raise_to_power(made.power), self.spread)
 
     # What draws say -------------------------------------------------------------------------------
 

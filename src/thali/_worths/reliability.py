@@ -62,13 +62,14 @@ def split_half(
     found = []
     for _ in range(_SPLITS):
         if judge is None:
-            halves = density.halves(rng)
+            halves = density.split_answers(rng)
         else:
             count = int(judge.max()) + 1
             is_first = (rng.permutation(count) < count // 2)[judge]
-            halves = density.raised(is_first), density.raised(~is_first)
+            halves = density.raise_to_power(is_first), density.raise_to_power(~is_first)
         one, other = (
-            density.centred(highest(each, spreads, start).point[density.worths]) for each in halves
+            density.centre_worths(highest(each, spreads, start).point[density.worths])
+            for each in halves
         )
         one, other = one[-density.n_options :], other[-density.n_options :]
         r = float(one @ other) / max(float(np.sqrt((one @ one) * (other @ other))), 1e-300)

@@ -57,7 +57,7 @@ def answer_scores(
     density: Density, data: "PairedComparisons | Choices", point: np.ndarray
 ) -> AnswerScores:
     """Return the scores of the possible answers of data, in the order of `clusters_of`."""
-    there = density.expanded(point)
+    there = density.expand(point)
     derivatives = there.gradient[:, 0], -there.curvature.assemble_dense()
     if isinstance(density, ChoiceSetDensity):
         assert isinstance(data, Choices)
@@ -78,8 +78,8 @@ def _of_pairs(density: Density, point: np.ndarray) -> tuple[Any, np.ndarray, np.
         del outcomes[1]
     each = [density.with_counts(*counts) for counts in outcomes]
     order = np.arange(len(each) * n).reshape(len(each), -1).T.ravel()
-    logs = np.concatenate([alone.by_row(point[:, None])[:, 0] for alone in each])
-    matrix = vstack([alone.scores_of_rows(point) for alone in each]).tocsr()
+    logs = np.concatenate([alone.row_log_likelihoods(point[:, None])[:, 0] for alone in each])
+    matrix = vstack([alone.row_scores(point) for alone in each]).tocsr()
     return matrix[order], np.exp(logs)[order], np.full(n, len(each))
 
 
@@ -104,9 +104,9 @@ def _of_sets(
     zero, order = np.zeros(len(best), np.int64), np.argsort(np.concatenate(rows))
     possible = density.rows._replace(members=members, n_tied=tied, judge=zero, counts=zero + 1.0)
     alone = density.with_rows(possible)
-    p = np.exp(alone.by_row(point[:, None])[:, 0])[order]
+    p = np.exp(alone.row_log_likelihoods(point[:, None])[:, 0])[order]
     p[data.n_tied[set_of] > 1] = 1.0  # the one answer of its question
-    return alone.scores_of_rows(point)[order], p, np.bincount(set_of)
+    return alone.row_scores(point)[order], p, np.bincount(set_of)
 
 
 class RespondentVariance(NamedTuple):

@@ -78,7 +78,7 @@ def draw_spread(
     rng: np.random.Generator, density: Density, state: ScaleState, k: int
 ) -> ScaleState:
     """Draw the standard deviation k given all else."""
-    log_density = density.log_spread_given(state.points, k)
+    log_density = density.conditional_log_spread_density(state.points, k)
     return state._replace(logs=_with(state.logs, k, sliced(rng, log_density, state.logs[k])))
 
 
@@ -91,7 +91,9 @@ def scale_with_spread(
     # the prior of what is scaled, and its volume, cancel
     with np.errstate(over="ignore", invalid="ignore"):
         ahead = ScaleState.at(
-            density, density.scaled(state.points, k, np.exp(c)), _with(state.logs, k, old + c)
+            density,
+            density.scale_coordinates(state.points, k, np.exp(c)),
+            _with(state.logs, k, old + c),
         )
         rise = ahead.likelihood - state.likelihood
         rise = rise + density.log_spread_prior(k, old + c) - density.log_spread_prior(k, old)

@@ -12,7 +12,7 @@ from thali._model.answer_slopes import CHOICE, OF_ANSWER, OfAnswer, diagonal, ou
 from thali._model.best_worst import RANKING, answer_probabilities, shares_of
 from thali.errors import DataError, Setting
 
-from .density import Density, Expanded, Predicted, as_column
+from .density import Density, JudgePredictions, LikelihoodExpansion, to_column
 from .ties import EXACT, MOST_WITH_LAPSES, NODES, ROUGH, tied_answers
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class ChoiceSetDensity(Density):
             (logs := sharpness * own) - logs.max(axis=2, keepdims=True), LEAST
         )
 
-    def _terms(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    def _iterate_log_likelihoods(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         for at, rows in self.rows.some(points.shape[1]):
             _, logs = self._logs(rows, points)
             weights = np.exp(logs).reshape(-1, logs.shape[2])
@@ -166,14 +166,14 @@ class ChoiceSetDensity(Density):
                     log_p = np.log(_probabilities(rows, weights)[:, 0])
             else:
                 log_p = _of_answer(rows, logs, False, points.shape[1]).log_p
-            yield at, as_column(rows.counts) * log_p.reshape(logs.shape[:2])
+            yield at, to_column(rows.counts) * log_p.reshape(logs.shape[:2])
 
     def _add_likelihood(
         self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray
     ) -> np.ndarray:
         for _, rows in self.rows.some(points.shape[1]):
             sharpness, logs = self._logs(rows, points)
-            answer, counts = _of_answer(rows, logs, False, points.shape[1]), as_column(rows.counts)
+            answer, counts = _of_answer(rows, logs, False, points.shape[1]), to_column(rows.counts)
             value = value + (counts * answer.log_p.reshape(logs.shape[:2])).sum(axis=0)
             pull = counts[..., None] * self._slopes(
                 sharpness, logs, answer.gradient.reshape(logs.shape)
@@ -201,7 +201,7 @@ class ChoiceSetDensity(Density):
             [sharpness * slope, (slope * logs).sum(axis=2, keepdims=True)], axis=2
         )
 
-    def scores_of_rows(self, point: np.ndarray) -> Any:
+    def row_scores(self, point: np.ndarray) -> Any:
         from scipy.sparse import csr_array
 
         found, places, rows_of = [], [], []
@@ -218,7 +218,9 @@ class ChoiceSetDensity(Density):
 
     # Its curvature --------------------------------------------------------------------------------
 
-    def _expanded(self, point: np.ndarray, is_convex: bool) -> Expanded:
+    def _expand_by_log_discrimination(
+        self, point: np.ndarray, is_convex: bool
+    ) -> LikelihoodExpansion:
         """As in `Density`; `is_convex`: the square of an answer's slopes, its mean curvature, never
         below 0."""
         n, size, value = self.n_options, self.size, 0.0
@@ -239,7 +241,9 @@ class ChoiceSetDensity(Density):
             curvature += np.bincount(place.ravel(), (count[..., None] * bend).ravel(), size * size)
         curvature = curvature.reshape(size, size)
         blocks, border, corner = curvature[None, :n, :n], curvature[:n, n:], curvature[n:, n:]
-        return Expanded(value, gradient, Bordered(blocks, np.zeros((0, n)), border, corner))
+        return LikelihoodExpansion(
+            value, gradient, Bordered(blocks, np.zeros((0, n)), border, corner)
+        )
 
     def _bends(
         self, sharpness: np.ndarray, logs: np.ndarray, answer: OfAnswer, slope: np.ndarray
@@ -254,7 +258,7 @@ class ChoiceSetDensity(Density):
         found[:, :-1, -1] += slope[:, :-1]
         return found
 
-    def predicted(self, others: np.ndarray) -> Predicted:
+    def predict_judges(self, others: np.ndarray) -> JudgePredictions:
         found, total = np.empty((3, len(self.rows.judge))), self.rows.counts.copy()
         for at, rows in self.rows.some(1):
             (members,) = rows.members
@@ -272,7 +276,7 @@ class ChoiceSetDensity(Density):
                 -np.log(p.shape[1]),
             )
         score, expected, chance = total * found
-        return Predicted(score, expected, chance, total)
+        return JudgePredictions(score, expected, chance, total)
 
 
 LEAST = -600.0  # log of a weight beside the largest one of a set
