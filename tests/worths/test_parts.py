@@ -12,7 +12,7 @@ import thali._worths.chains as chains
 import thali._worths.scales as scales
 from thali._posterior.summary import mean_mcse
 from thali._worths.density import DistinctComparisons, Spreads
-from thali._worths.draws import draw
+from thali._worths.draws import sample_posterior
 from thali._worths.laplace import Marginal
 from thali._worths.pooled import GroupDensity
 
@@ -114,7 +114,7 @@ def test_two_options_in_three_parts(sd):
         worths = points[density.worths].reshape(3, 2, *points.shape[1:])
         return expit(worths[:, 0] - worths[:, 1])
 
-    points, _ = draw(marginal, np.random.default_rng(1), 20_000)
+    points, _ = sample_posterior(marginal, np.random.default_rng(1), 20_000)
     np.testing.assert_allclose(p(points).mean(axis=1), expected, atol=0.008)
     found = [p(state.points) for state in short_run(marginal, 5)]
     found = np.array(found).transpose(1, 2, 0)
@@ -157,7 +157,7 @@ def worths_and_sd(density, points, spreads):
 def test_laplace_is_near_the_chains():
     density = of_tables()
     marginal = Marginal(density)
-    one = worths_and_sd(density, *draw(marginal, np.random.default_rng(1), 4000))
+    one = worths_and_sd(density, *sample_posterior(marginal, np.random.default_rng(1), 4000))
     states = short_run(marginal, 3, chains=24, sweeps=400)
     points, logs, _ = (np.concatenate(each, axis=-1) for each in zip(*states, strict=True))
     other = worths_and_sd(density, points, Spreads(*np.exp(logs)))
@@ -174,7 +174,9 @@ def test_parts_that_agree_are_found_to_agree():
     made = DistinctComparisons(
         first, second, part_of, 0 * part_of, none, wins, 1e4 - wins, 0 * wins, 0.0, False
     )
-    _, spreads = draw(Marginal(GroupDensity(made, 3, parts)), np.random.default_rng(1), 1000)
+    _, spreads = sample_posterior(
+        Marginal(GroupDensity(made, 3, parts)), np.random.default_rng(1), 1000
+    )
     assert np.quantile(spreads.drift, 0.95) < 0.06
 
 
@@ -195,11 +197,11 @@ def test_joint_distribution():
     density, rng = random_parts(2, 0.02, n=3, parts=2, rows=12), np.random.default_rng(9)
     sampler = chains.Sampler(Marginal(density))
     points, spreads = prior_draws(density, rng, 500)
-    state = scales.ScaleState.at(density, points, np.log(np.array(spreads)))
+    state = scales.ScaleState.from_points(density, points, np.log(np.array(spreads)))
     sampler.step = 0.6
     for _ in range(15):
         sampler.density = simulated(density, rng, state.points)
-        state, _ = sampler.sweep(rng, scales.ScaleState.at(sampler.density, *state[:2]))
+        state, _ = sampler.sweep(rng, scales.ScaleState.from_points(sampler.density, *state[:2]))
     fresh, of_fresh = prior_draws(density, np.random.default_rng(10), 100_000)
     for k in range(density.size):
         assert kstest(state.points[k], fresh[k]).pvalue > 1e-6, k
@@ -220,10 +222,10 @@ def test_calibration_of_parts(method):
         density = design.with_counts(rows.wins[:, 0], rows.losses[:, 0], rows.tied[:, 0])
         marginal = Marginal(density)
         if method == "laplace":
-            points, spreads = draw(marginal, rng, 1000)
+            points, spreads = sample_posterior(marginal, rng, 1000)
         else:
             sampler = chains.Sampler(marginal)
-            state, states = chains.tuned(sampler, rng, sampler.start(rng, 8), 150), []
+            state, states = chains.tune_step(sampler, rng, sampler.draw_start(rng, 8), 150), []
             for _ in range(400):
                 state, _ = sampler.sweep(rng, state)
                 states.append(state)

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 import thali as th
 from thali._worths.density import Density, DistinctComparisons
-from thali._worths.sets import ChoiceSetDensity, group_answers
+from thali._worths.sets import ChoiceSetDensity, count_distinct_answers
 from thali.errors import ArgumentError, DataError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
@@ -37,7 +37,7 @@ def exact(data, spread):
     """The log evidence with coefficients, and draws of the log odds of the first option over
     others, with weights."""
     if isinstance(data, th.Choices):
-        density = ChoiceSetDensity(group_answers(data, 0.0, False), 3)
+        density = ChoiceSetDensity(count_distinct_answers(data, 0.0, False), 3)
     else:
         cells, zero = data.cells, np.zeros(len(data.cells.first), int)
         counts = cells.wins, cells.losses, cells.tied

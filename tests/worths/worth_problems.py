@@ -3,7 +3,7 @@
 import numpy as np
 from helpers.naive.worths import Comparison, log_joint
 
-from thali._worths.chains import Sampler, tuned
+from thali._worths.chains import Sampler, tune_step
 from thali._worths.density import (
     HALF_NORMAL_SCALE,
     LOG_SPREAD_MEAN,
@@ -105,7 +105,7 @@ def naive(density, point, spread, tau, drift, bias_sd=None):
 def short_run(marginal, seed, chains=12, tune=100, sweeps=300):
     """The states of chains after each sweep, once they are tuned."""
     sampler, rng = Sampler(marginal), np.random.default_rng(seed)
-    state, found = tuned(sampler, rng, sampler.start(rng, chains), tune), []
+    state, found = tune_step(sampler, rng, sampler.draw_start(rng, chains), tune), []
     for _ in range(sweeps):
         state, _ = sampler.sweep(rng, state)
         found.append(state)

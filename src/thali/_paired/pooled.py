@@ -65,14 +65,14 @@ def pooled(
 ) -> Pooled:
     """The draws of all parts; `whole` holds the comparisons of all, the likelihood is raised to a
     power."""
-    from thali._worths.chains import run
-    from thali._worths.draws import draw
+    from thali._worths.chains import run_chains
+    from thali._worths.draws import sample_posterior
     from thali._worths.laplace import Marginal
 
     density = _density(parts, whole, power, asked.lapse)
     marginal, chains = Marginal(density, asked.spread), None
     if asked.method == "mcmc":
-        drawn = run(marginal, asked.random_seed, progressbar)
+        drawn = run_chains(marginal, asked.random_seed, progressbar)
         points, spreads = drawn.points, drawn.spreads
         names = whole.labels, list(parts), (), whole.covariate_names
         common = [f"common_log_worth[{label}]" for label in whole.labels]
@@ -81,10 +81,10 @@ def pooled(
         )
     else:
         (rng,) = spawn_generators(asked.random_seed, 1)
-        points, spreads = draw(marginal, rng, DRAWS)
+        points, spreads = sample_posterior(marginal, rng, DRAWS)
     worths, modes = (
         density.worths_by_period(points),
-        density.worths_by_period(marginal.middle[:, None])[..., 0],
+        density.worths_by_period(marginal.mean_mode[:, None])[..., 0],
     )
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
     place, found = {label: k for k, label in enumerate(whole.labels)}, {}

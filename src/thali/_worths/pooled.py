@@ -29,7 +29,7 @@ class GroupDensity(Density):
         return points[self.common]
 
     def deviations(self, points: np.ndarray) -> np.ndarray:
-        """Return L - m (parts, options, points)."""
+        """Return L - m, shape (parts, options, points)."""
         return self.worths_by_period(points) - points[self.common]
 
     def sum_of_squares(self, points: np.ndarray, k: int) -> np.ndarray:
@@ -51,10 +51,13 @@ class GroupDensity(Density):
 
     def prior_curvature(self, spreads: Spreads) -> Bordered:
         parts, n, precision = self.n_periods, self.n_options, float(spreads.drift) ** -2.0
-        border, places = np.zeros((parts * n, self.size - self.worths.stop)), np.arange(parts * n)
-        border[places, self.common.start - self.worths.stop + places % n] = -precision
-        of_common = np.full(n, parts * precision + float(spreads.worths) ** -2.0)
-        corner = np.diag(np.append(self._prior_precisions(spreads), of_common))
+        border, coordinates = (
+            np.zeros((parts * n, self.size - self.worths.stop)),
+            np.arange(parts * n),
+        )
+        border[coordinates, self.common.start - self.worths.stop + coordinates % n] = -precision
+        common_precisions = np.full(n, parts * precision + float(spreads.worths) ** -2.0)
+        corner = np.diag(np.append(self._prior_precisions(spreads), common_precisions))
         return Bordered(
             diagonal_blocks(np.full((parts, n), precision)),
             np.zeros((parts - 1, n)),

@@ -20,7 +20,7 @@ from thali._people.populations import ADJUSTED
 from thali._posterior.dependence import POWER, SCORES, Dependence
 
 from .density import Density
-from .sets import ChoiceSetDensity, members_by_size
+from .sets import ChoiceSetDensity, iterate_answers_by_size
 
 if TYPE_CHECKING:
     from thali._data.pairs import PairedComparisons
@@ -100,7 +100,7 @@ def _of_sets(
         places = np.arange(len(data.members))
         best = places[(data.n_tied[data.set_of] == 1) | (places == start[data.set_of])]
         set_of = data.set_of[best]
-    rows, members, tied = zip(*members_by_size(data, set_of, best, worst), strict=True)
+    rows, members, tied = zip(*iterate_answers_by_size(data, set_of, best, worst), strict=True)
     zero, order = np.zeros(len(best), np.int64), np.argsort(np.concatenate(rows))
     possible = density.rows._replace(members=members, n_tied=tied, judge=zero, counts=zero + 1.0)
     alone = density.with_rows(possible)
@@ -207,7 +207,7 @@ def spread_to_respondents(
     middle."""
     matrix = variance.matrix()
     _, mode = marginal.best
-    normal = matrix @ marginal.deviations(mode, rng, points.shape[1])
+    normal = matrix @ marginal.draw_deviations(mode, rng, points.shape[1])
     narrow = middle[:, None] + matrix @ (points - middle[:, None])
     return SpreadPoints(narrow, widened(rng, narrow, middle, normal, variance.df))
 
