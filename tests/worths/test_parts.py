@@ -57,7 +57,7 @@ def test_the_density_its_slopes_and_curvature(lapse, ties, covariates):
     np.testing.assert_allclose(density.log_priors(points, spreads), by_definition, rtol=1e-12)
     point, steps = points[:, :1], 1e-5 * np.eye(density.size)[:, :, None]
     value, gradient = density.gradients(point, spreads)
-    assert value[0] == density.values(point, spreads)[0]
+    assert value[0] == density.log_densities(point, spreads)[0]
     ends = [[density.gradients(point + sign * step, spreads) for step in steps] for sign in (1, -1)]
     rise = [(up[0] - down[0])[0] / 2e-5 for up, down in zip(*ends, strict=True)]
     np.testing.assert_allclose(gradient[:, 0], rise, atol=1e-7)

@@ -177,7 +177,7 @@ def test_density_is_that_of_all_orders(lapse, judges):
     up, down = (density.gradients(point + sign * step, spreads)[1] for sign in (1, -1))
     slope = density.gradients(point, spreads)[1][:, 0]
     values = [
-        density.values(point + sign * step[:, [k]], spreads)[0]
+        density.log_densities(point + sign * step[:, [k]], spreads)[0]
         for k in range(5)
         for sign in (1, -1)
     ]
