@@ -220,10 +220,8 @@ def test_an_update_is_a_fit_to_all():
     model = th.BradleyTerryLuce().fit(THREE, draws=300, chains=2, **QUIET)
     before = model.predict_proba([("c", "a")])[0]
     model.update(th.PairedComparisons([[0, 0], [6, 0]], labels=["a", "c"]))
-    assert (
-        model._fitted_to_.endswith("17 comparisons")
-        and model.predict_proba([("c", "a")])[0] > before
-    )
+    assert repr(model).endswith("17 comparisons>")
+    assert model.predict_proba([("c", "a")])[0] > before
     with refused(DataError, "'d'"):
         model.update(th.PairedComparisons([[0, 1], [1, 0]], labels=["a", "d"]))
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import seed_number
-from thali._model.available import configures
+from thali._model.requirements import mark_as_setup
 
 
 class ScikitLearn:
@@ -29,7 +29,7 @@ class ScikitLearn:
         """Whether X may be a sparse matrix."""
         return False
 
-    @configures
+    @mark_as_setup
     def get_metadata_routing(self) -> Any:
         """What scikit-learn's metadata routing may pass to `fit` and `score`.
 
@@ -48,7 +48,7 @@ class ScikitLearn:
             getattr(request, method).add_request(param="sample_weight", alias=value)
         return request
 
-    @configures
+    @mark_as_setup
     def set_fit_request(self, *, sample_weight: bool | str | None) -> Any:
         """Say whether scikit-learn's metadata routing passes `sample_weight` to `fit`.
 
@@ -70,7 +70,7 @@ class ScikitLearn:
         """
         return self._request("fit", sample_weight)
 
-    @configures
+    @mark_as_setup
     def set_score_request(self, *, sample_weight: bool | str | None) -> Any:
         """Say whether scikit-learn's metadata routing passes `sample_weight` to `score`.
 

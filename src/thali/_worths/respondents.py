@@ -8,8 +8,8 @@ import numpy as np
 
 from thali._data.answers import list_possible_answers
 from thali._data.choices import Choices
-from thali._model.clusters import Clusters, clusters_of
-from thali._model.dependence import choose_dependence, effect_of
+from thali._model.clusters import AnswersByRespondent, group_by_respondent
+from thali._model.design_effects import choose_dependence, effect_of
 from thali._model.respondent_scores import (
     RespondentScores,
     ScoreVariance,
@@ -56,7 +56,7 @@ class AnswerScores(NamedTuple):
 def answer_scores(
     density: Density, data: "PairedComparisons | Choices", point: np.ndarray
 ) -> AnswerScores:
-    """Return the scores of the possible answers of data, in the order of `clusters_of`."""
+    """Return the scores of the possible answers of data, in the order of `group_by_respondent`."""
     there = density.expand(point)
     derivatives = there.gradient[:, 0], -there.curvature.assemble_dense()
     if isinstance(density, ChoiceSetDensity):
@@ -129,7 +129,7 @@ class RespondentVariance(NamedTuple):
 def respondent_variance(
     density: Density,
     data: "PairedComparisons | Choices",
-    clusters: Clusters,
+    clusters: AnswersByRespondent,
     point: np.ndarray,
     root: np.ndarray,
 ) -> RespondentVariance:
@@ -142,7 +142,9 @@ def respondent_variance(
     contrasts = np.zeros((n, size, 1))
     contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
     df = float(np.median(scores.degrees(contrasts[:: max(1, n // _CONTRASTS)])))
-    return RespondentVariance(scores.variance(), root, df, (clusters.number - 1) / (size - 1))
+    return RespondentVariance(
+        scores.variance(), root, df, (clusters.n_respondents - 1) / (size - 1)
+    )
 
 
 class Respondents(NamedTuple):
@@ -179,7 +181,7 @@ def respondents_of(
 ) -> Respondents:
     """Return what is made of the respondents of data, which are as `as_likelihood` returns them."""
     density = marginal.density
-    clusters = clusters_of(data, bool(data.n_ties) or density.rows.has_ties)
+    clusters = group_by_respondent(data, bool(data.n_ties) or density.rows.has_ties)
     made = choose_dependence(people, usual, data, [] if clusters is None else [clusters])
     if made is None or clusters is None:
         return Respondents(made)

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from thali._inference.numerics.bordered import Bordered
-from thali._model.answer_slopes import CHOICE, OF_ANSWER, OfAnswer, diagonal, outer
-from thali._model.best_worst import RANKING, answer_probabilities, shares_of
+from thali._model.answer_derivatives import (
+    ANSWER_DERIVATIVES,
+    CHOICE,
+    AnswerDerivatives,
+    diagonal_matrix,
+    outer_product,
+)
+from thali._model.best_worst import RANKING, answer_probabilities, choice_probabilities
 from thali.errors import DataError, Setting
 
 from .density import Density, JudgePredictions, LikelihoodExpansion, to_column
@@ -258,7 +264,7 @@ class ChoiceSetDensity(Density):
             coordinates, count = self._row_coordinates(rows), rows.counts[:, None]
             slope = self._coordinate_slopes(discrimination, logs, answer.gradient[:, None])[:, 0]
             if is_convex:
-                bend = outer(slope, slope)
+                bend = outer_product(slope, slope)
             else:
                 bend = -self._coordinate_curvature(discrimination[:, 0], logs[:, 0], answer, slope)
             value += float(rows.counts @ answer.log_p)
@@ -272,13 +278,19 @@ class ChoiceSetDensity(Density):
         )
 
     def _coordinate_curvature(
-        self, discrimination: np.ndarray, logs: np.ndarray, answer: OfAnswer, slope: np.ndarray
+        self,
+        discrimination: np.ndarray,
+        logs: np.ndarray,
+        answer: AnswerDerivatives,
+        slope: np.ndarray,
     ) -> np.ndarray:
         """Return second derivatives by `_row_coordinates`, (rows, k, k), given slopes."""
         if not self.n_judges:
             return answer.hessian
         # derivatives of log weights
-        jacobian = np.concatenate([diagonal(discrimination + 0.0 * logs), logs[:, :, None]], axis=2)
+        jacobian = np.concatenate(
+            [diagonal_matrix(discrimination + 0.0 * logs), logs[:, :, None]], axis=2
+        )
         hessian = jacobian.swapaxes(1, 2) @ answer.hessian @ jacobian
         hessian[:, -1] += slope
         hessian[:, :-1, -1] += slope[:, :-1]
@@ -318,21 +330,20 @@ _LOG2_TIED_TERMS = 6
 
 def _differentiate_answers(
     rows: SetAnswersBySize, logs: np.ndarray, with_hessian: bool, n_points: int = 1
-) -> OfAnswer:
+) -> AnswerDerivatives:
     """Return log probabilities of answers with derivatives by log weights (..., m)."""
     weights = np.exp(logs).reshape(-1, logs.shape[-1])
     if rows.n_tied == (1,):
-        return OF_ANSWER[rows.rule](weights, rows.lapse, with_hessian)
-    precision = (
-        ROUGH_DROP if n_points > _MAX_EXACT_POINTS else EXACT_DROP
-    )  # many points are draws, with sampling error
+        return ANSWER_DERIVATIVES[rows.rule](weights, rows.lapse, with_hessian)
+    # many points are draws, with sampling error
+    drop = ROUGH_DROP if n_points > _MAX_EXACT_POINTS else EXACT_DROP
     (tied,) = rows.n_tied
-    return differentiate_tied_answers(weights, tied, rows.lapse, with_hessian, precision)
+    return differentiate_tied_answers(weights, tied, rows.lapse, with_hessian, drop)
 
 
 def _answer_probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.ndarray:
     """Return probabilities of all possible answers; the row's answer is first."""
     if rows.rule == CHOICE:
-        return shares_of(weights, rows.lapse)
+        return choice_probabilities(weights, rows.lapse)
     m = weights.shape[1]
     return answer_probabilities(weights, np.array([0, m]), np.arange(m), rows.lapse, rows.rule)

@@ -19,7 +19,12 @@ import math
 
 import numpy as np
 
-from thali._model.answer_slopes import OfAnswer, diagonal, outer, slopes_of_choice
+from thali._model.answer_derivatives import (
+    AnswerDerivatives,
+    choice_derivatives,
+    diagonal_matrix,
+    outer_product,
+)
 
 MAX_TIED_WITH_LAPSES = 12  # tied options, whose subsets are all summed over
 N_NODES = 100  # nodes that a few tied options need
@@ -32,7 +37,7 @@ _MAX_Z, _TINY = 100.0, 1e-300  # z beyond which e^-z is 0; replaces products of 
 
 def differentiate_tied_answers(
     weights: np.ndarray, n_tied: int, lapse: float, with_hessian: bool, drop: float = EXACT_DROP
-) -> OfAnswer:
+) -> AnswerDerivatives:
     """Return log probabilities that the first options of sets come first, with derivatives.
 
     `weights` is (rows, m); derivatives are by log weights.
@@ -43,21 +48,23 @@ def differentiate_tied_answers(
     if lapse:
         step = max(1, _BLOCK_ENTRIES // (n_tied**2 << n_tied))
         parts = [_sum_over_orders(a[k : k + step], options, lapse) for k in range(0, len(a), step)]
-        answer = OfAnswer(*map(np.concatenate, zip(*parts, strict=True)))
+        answer = AnswerDerivatives(*map(np.concatenate, zip(*parts, strict=True)))
     else:
         answer = _integrate_by_nodes(a, with_hessian, drop)
     share = np.concatenate([0.0 * a, weights[:, n_tied:] / rest_weight], axis=1)
     slopes = np.eye(options)[:n_tied] - share[:, None]  # of a by log weights (rows, tied, m)
     gradient = (answer.gradient[:, None] @ slopes)[:, 0]
     if not with_hessian:
-        return OfAnswer(answer.log_p, gradient, np.zeros(()))
-    curvature = answer.gradient.sum(axis=1)[:, None, None] * (outer(share, share) - diagonal(share))
-    return OfAnswer(
+        return AnswerDerivatives(answer.log_p, gradient, np.zeros(()))
+    curvature = answer.gradient.sum(axis=1)[:, None, None] * (
+        outer_product(share, share) - diagonal_matrix(share)
+    )
+    return AnswerDerivatives(
         answer.log_p, gradient, slopes.swapaxes(1, 2) @ answer.hessian @ slopes + curvature
     )
 
 
-def _integrate_by_nodes(a: np.ndarray, with_hessian: bool, drop: float) -> OfAnswer:
+def _integrate_by_nodes(a: np.ndarray, with_hessian: bool, drop: float) -> AnswerDerivatives:
     """Integrate by the trapezoidal rule; return derivatives by a (rows, tied)."""
     n_tied, weights = a.shape[1], np.exp(a)[:, None]
     start = min(drop + 1.0, max(a.max(), 0.0) + (drop + 1.0) / (1.0 + 0.58 * n_tied))
@@ -83,13 +90,15 @@ def _integrate_by_nodes(a: np.ndarray, with_hessian: bool, drop: float) -> OfAns
     ratio = z * (1.0 - r) / r  # z / (e^z - 1)
     gradient = (mass[:, None] @ ratio)[:, 0]
     if not with_hessian:
-        return OfAnswer(log_p, gradient, np.zeros(()))
+        return AnswerDerivatives(log_p, gradient, np.zeros(()))
     curve = (mass[:, None] @ (ratio * (1.0 - z - ratio)))[:, 0]
     squares = (mass[..., None] * ratio).swapaxes(1, 2) @ ratio
-    return OfAnswer(log_p, gradient, diagonal(curve) + squares - outer(gradient, gradient))
+    return AnswerDerivatives(
+        log_p, gradient, diagonal_matrix(curve) + squares - outer_product(gradient, gradient)
+    )
 
 
-def _sum_over_orders(a: np.ndarray, n_options: int, lapse: float) -> OfAnswer:
+def _sum_over_orders(a: np.ndarray, n_options: int, lapse: float) -> AnswerDerivatives:
     """Sum over all orders of choices; return derivatives by a (rows, tied)."""
     # For each subset, P, P g and P (H + g g') are blocks of a matrix M, which a choice with the
     # slope s and the bend B turns into p (A M A' + P B), where A adds s times the first row to the
@@ -106,7 +115,7 @@ def _sum_over_orders(a: np.ndarray, n_options: int, lapse: float) -> OfAnswer:
             )
             remaining_weights = weights * is_left[subsets]
             share = remaining_weights / (1.0 + remaining_weights.sum(axis=2, keepdims=True))
-            p, slope, bend = slopes_of_choice(
+            p, slope, bend = choice_derivatives(
                 share, np.eye(n_tied)[option], n_options - size, lapse, True
             )
             A = identity + 0.0 * p[..., None]
@@ -116,6 +125,8 @@ def _sum_over_orders(a: np.ndarray, n_options: int, lapse: float) -> OfAnswer:
             matrices[:, subsets + (1 << option)] += p[..., None] * terms
     p = matrices[:, -1, 0, 0]
     gradient = matrices[:, -1, 0, 1:] / p[:, None]
-    return OfAnswer(
-        np.log(p), gradient, matrices[:, -1, 1:, 1:] / p[:, None, None] - outer(gradient, gradient)
+    return AnswerDerivatives(
+        np.log(p),
+        gradient,
+        matrices[:, -1, 1:, 1:] / p[:, None, None] - outer_product(gradient, gradient),
     )

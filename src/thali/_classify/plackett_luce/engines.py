@@ -10,8 +10,8 @@ import numpy as np
 from thali._data.rows import TrainingData
 from thali._described import Facts
 from thali._model.base import Job
-from thali._model.bound import bounded
 from thali._model.engine import Chains, Engine
+from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import interval_columns, tails_of
@@ -296,7 +296,7 @@ def sampling_of(
     m, n_classes = model, len(model.classes_)
     W, codes = copies_of(source)
     usual = settings_of(W.size, m.a, m.a_range, m.b, run.min_draws, run.tune, run.chains, run.thin)
-    bound = bounded(run, usual.thin, A_CELL * W.size * n_classes)
+    bound = limit_run(run, usual.thin, A_CELL * W.size * n_classes)
     run = bound.run._replace(thin=bound.thin)
     settings = replace(usual, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
     if sweep is not None:
@@ -323,10 +323,10 @@ def sampling_of(
         chains,
         tree,
         found,
-        settings=bound.asked | {"thin": usual.thin},
+        settings=bound.settings | {"thin": usual.thin},
         first_draws=bound.first_draws,
         quicker=Setting("method", "variational"),
-        bound=bound.most,
+        bound=bound.max_draws,
         forecast=bound.forecast,
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.chains import cut_records
-from thali._model.available import draws, requires
+from thali._model.requirements import require_draws, requires
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError
@@ -366,7 +366,7 @@ class CoefficientAnswers:
         table.attrs["scale"] = scale_words(model)
         return table
 
-    @requires(draws)
+    @requires(require_draws)
     def coefficients(self, delta: float = 0.1, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Every coefficient with its interval, its sign and the probability that it is not small.
 

@@ -13,8 +13,8 @@ from thali._inference.progress import format_duration
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
 from thali._model.base import Job
-from thali._model.bound import bounded
 from thali._model.engine import Chains, Engine, Forecast, refuse_of_chains
+from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
 from thali._posterior.view import PosteriorTree
@@ -79,7 +79,7 @@ class OfDraws(Chains):
         columns = len(names) + prior.intercept
         moves = trajectories_of(len(source.codes), columns, classes)
         asked = run.thin or usual_thin(len(source.codes), columns, classes, prior.name)
-        bound = bounded(run, asked, seconds_of_sweep(len(source.codes), columns, classes))
+        bound = limit_run(run, asked, seconds_of_sweep(len(source.codes), columns, classes))
         run, thin = bound.run._replace(thin=bound.thin), bound.thin
 
         @cache
@@ -109,10 +109,10 @@ class OfDraws(Chains):
             chains,
             tree,
             found,
-            settings=bound.asked | {"thin": asked},
+            settings=bound.settings | {"thin": asked},
             first_draws=bound.first_draws,
             quicker=Setting("method", "variational") if prior.name == "laplace" else None,
-            bound=bound.most,
+            bound=bound.max_draws,
             forecast=bound.forecast,
         )
 
