@@ -12,11 +12,11 @@ from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._labels import listed, plural
 from thali._late import carried_out_by
-from thali._model.available import requires
 from thali._model.base import Job
+from thali._model.chain_model import RunByChains, prior
 from thali._model.engine import MAXIMUM, Engine
 from thali._model.prior_sample import PriorSample, drawn_from, predictive_group, with_replicates
-from thali._model.run_by_chains import RunByChains, prior
+from thali._model.requirements import requires
 from thali.errors import (
     ConvergenceWarning,
     DataError,

@@ -19,10 +19,10 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._posterior.interval import interval_name, tails_of
 
 from .input import list_non_reference_classes, list_varying_columns

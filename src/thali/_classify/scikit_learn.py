@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import seed_number
-from thali._model.available import configures
+from thali._model.requirements import mark_as_setup
 
 
 class ScikitLearn:
@@ -30,7 +30,7 @@ class ScikitLearn:
         """Return whether X may be a sparse matrix."""
         return False
 
-    @configures
+    @mark_as_setup
     def get_metadata_routing(self) -> Any:
         """Return the metadata that scikit-learn may pass to `fit` and `score`.
 
@@ -49,7 +49,7 @@ class ScikitLearn:
             getattr(request, method).add_request(param="sample_weight", alias=value)
         return request
 
-    @configures
+    @mark_as_setup
     def set_fit_request(self, *, sample_weight: bool | str | None) -> Any:
         """Set whether scikit-learn's metadata routing passes `sample_weight` to `fit`.
 
@@ -71,7 +71,7 @@ class ScikitLearn:
         """
         return self._store_metadata_request("fit", sample_weight)
 
-    @configures
+    @mark_as_setup
     def set_score_request(self, *, sample_weight: bool | str | None) -> Any:
         """Set whether scikit-learn's metadata routing passes `sample_weight` to `score`.
 

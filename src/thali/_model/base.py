@@ -24,9 +24,9 @@ from thali.errors import (
     UnknownArgumentError,
 )
 
-from .available import can_answer, configures
+from .aliases import method_meant
 from .engine import DRAWS, MAXIMUM, Engine, Job, Prepared
-from .names import method_meant
+from .requirements import is_available, mark_as_setup
 
 if TYPE_CHECKING:
     import pandas
@@ -69,12 +69,12 @@ class Model:
         parameters = inspect.signature(cls.__init__).parameters
         return {name: p for name, p in parameters.items() if name != "self"}
 
-    @configures
+    @mark_as_setup
     def get_params(self, deep: bool = True) -> dict[Any, Any]:
         """The arguments the model was made with, by name."""
         return {name: getattr(self, self._stored_as.get(name, name)) for name in self._signature()}
 
-    @configures
+    @mark_as_setup
     def set_params(self, **params: Any) -> Any:
         """Change arguments by name; returns the model.
 
@@ -99,7 +99,7 @@ class Model:
         if not self._is_fitted():
             return names
         arguments = {self._stored_as.get(name, name) for name in self._signature()}
-        return [name for name in names if name not in arguments and can_answer(self, name)]
+        return [name for name in names if name not in arguments and is_available(self, name)]
 
     @property
     def _method(self) -> str:
@@ -170,7 +170,7 @@ class Model:
                 warn(self._worded(warning))
         return self
 
-    @configures
+    @mark_as_setup
     def prepare(self, data: Any, **settings: Any) -> Prepared:
         """A fit to these data after the checks that can be made beforehand; models have more of
         them or none."""
@@ -398,7 +398,7 @@ class Model:
         DataError
             If the file cannot be written.
         """
-        from .saved import save
+        from .model_files import save
 
         self._require_fitted()
         save(self, path)

@@ -23,11 +23,11 @@ from .finding import (
     Text,
     finding,
 )
+from .phrases import phrase
 from .references import Cite
 from .registry import spec_of
 from .settings import AnswerSettings
 from .versions import program
-from .wording import phrase
 
 if TYPE_CHECKING:
     import pandas

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from thali._described import is_numbered
 from thali._digits import DECIMALS, TERMINAL_MARKS, Marks, cell, decimals_of, with_two_digits
 from thali._labels import display_width
-from thali._model.columns import COLUMNS, HEADINGS, MONTE_CARLO, heading
+from thali._model.table_columns import COLUMNS, HEADINGS, MONTE_CARLO, format_heading
 from thali._posterior.interval import INTERVAL, interval_name, level_name
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def readable(
         names = ["" if name is None else str(name) for name in frame.index.names]
         index = frame.index.to_frame(index=False)
         for place in range(sides):
-            head.append(heading(names[place]))
+            head.append(format_heading(names[place]))
             columns.append(_labels(marks, names[place], index.iloc[:, place].tolist()))
             is_text.append(True)
     columns_of = [str(name) for name in frame.columns]
@@ -79,7 +79,9 @@ def readable(
             is_text.append(False)
         elif not (name != lower and lower in columns_of):
             headings = table.attrs.get(HEADINGS, {})
-            head.append(headings.get(name) or heading(name, table.attrs.get(MONTE_CARLO, False)))
+            head.append(
+                headings.get(name) or format_heading(name, table.attrs.get(MONTE_CARLO, False))
+            )
             columns.append(cells(name, values, least[place], marks))
             is_text.append(frame.dtypes.iloc[place].kind not in "iufb")
     return Readable(head, [list(row) for row in zip(*columns, strict=True)], is_text, sides)
@@ -202,7 +204,7 @@ def _interval_heading(name: str, columns: list[str], place: int, level: float) -
     return (
         interval_name(level)
         if place and columns[place - 1] in (own, "sd")
-        else f"{heading(own)}, {interval_name(level)}"
+        else f"{format_heading(own)}, {interval_name(level)}"
     )
 
 

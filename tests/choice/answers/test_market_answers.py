@@ -14,7 +14,7 @@ from helpers.sentences import refused, said, warned
 import thali as th
 from thali._choice.answers.market import as_saved, markets_of
 from thali._choice.answers.simulator import MarketDraws
-from thali._choice.coding import coding_of
+from thali._choice.coding import build_coding
 from thali._choice.logits.hierarchical_draws import reported
 from thali._data.experiments.design import ExperimentDesign, build_design
 from thali._data.experiments.scheme import Attribute, Scheme
@@ -288,7 +288,7 @@ def test_effects_of_the_summary_are_those_of_the_table_of_levels(interactions):
     """A product over none is one of those that were shown, and two levels are compared in all of
     these."""
     data, draws = with_nothing(ORDERS[0]), (2, 6)
-    coding = coding_of(data, interactions=interactions)
+    coding = build_coding(data, interactions=interactions)
     tastes = np.random.default_rng(3).normal(size=(12, 8, len(coding.names)))
     table = with_tastes(data, tastes, interactions=interactions).level_effects()
     named = (table["attribute"] + ": " + table["level"] + " over " + table["over"]).tolist()
@@ -412,8 +412,8 @@ def test_neither_does_that_of_draws_with_the_same_utilities(interactions):
     frame, tastes, reference = with_nothing(ORDERS[0]).to_frame(), None, None
     for levels in ORDERS:
         data = with_nothing(levels)
-        coding = coding_of(data, interactions=interactions)
-        matrix = coding.matrix(data.scheme.encode(frame, data.respondents).products)
+        coding = build_coding(data, interactions=interactions)
+        matrix = coding.encode_codes(data.scheme.encode(frame, data.respondents).products)
         if tastes is None:
             reference, tastes = matrix, rng.normal(size=(12, 8, len(coding.names)))
         same = tastes @ np.linalg.lstsq(matrix, reference, rcond=None)[0].T

@@ -360,7 +360,6 @@ def test_classifier():
     model = th.PlackettLuceRegression(method="variational").fit(X, y)
     assert model.lower_bound_ - math.log(model.a_) == pytest.approx(-88.527110, abs=1e-5)
     assert model.weights_.to_numpy().sum() == pytest.approx(1.0)
-    assert list(model.weights_.columns) == model._columns_
     assert model._n_passes_ <= 600
     W = model._design_.apply(X.to_numpy())
     expected = expected_probabilities(W, model.shapes_.to_numpy(), model.rates_)

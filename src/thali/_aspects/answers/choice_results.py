@@ -13,9 +13,9 @@ from thali._data.kinds import ONE
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._data.questions import AnswerProbabilities, Questions
-from thali._model.answer_checks import AlikeRespondents
-from thali._model.choice_groups import groups_of_pairs, groups_of_sets
+from thali._model.answer_checks import EqualRespondents
 from thali._model.ranks import tabulate_ranks
+from thali._model.stored_choices import store_pairs, store_sets
 from thali._people.latent_classes import aligned_members, label_free_quantities, memberships
 from thali._posterior.view import Posterior, flat
 
@@ -82,9 +82,7 @@ class SetResults(DataAnswers):
         answered = select_choices(
             data, np.full(given.size, -1), *data.places_of(given), times=counts[given]
         )
-        return part_of_data(
-            groups_of_sets(answered, self.posterior.lapse), self.posterior.has_unique
-        )
+        return part_of_data(store_sets(answered, self.posterior.lapse), self.posterior.has_unique)
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
@@ -116,7 +114,7 @@ class PairResults(SetResults):
             counts = np.insert(counts, 1, 0.0, axis=1)
         data = self._comparisons(counts)
         return part_of_data(
-            groups_of_pairs(data, posterior.lapse, posterior.has_ties), posterior.has_unique
+            store_pairs(data, posterior.lapse, posterior.has_ties), posterior.has_unique
         )
 
     def _comparisons(self, counts: np.ndarray) -> PairedComparisons:
@@ -195,7 +193,7 @@ class LatentClassResults(DataAnswers):
 
     def respondents(
         self, data: Any, asked: Questions, draws: np.ndarray, ties: bool
-    ) -> list[AlikeRespondents]:
+    ) -> list[EqualRespondents]:
         """The members of each latent class, who change from draw to draw."""
         stored = data.questions(self.posterior.has_ties)
         (person, answer, times) = answers_of_people(self.posterior)
@@ -217,7 +215,7 @@ class LatentClassResults(DataAnswers):
             groups.of_group(name).answer_probabilities(data, draws, ties) for name in classes.groups
         ]
         return [
-            AlikeRespondents(probabilities, times_of(number))
+            EqualRespondents(probabilities, times_of(number))
             for number, probabilities in enumerate(each)
         ]
 

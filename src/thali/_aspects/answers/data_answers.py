@@ -13,10 +13,10 @@ import numpy as np
 from thali._data.groups import GroupedData
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._model.answer_checks import (
-    AlikeRespondents,
+    EqualRespondents,
     check_answers,
+    check_unweighted,
     predict_answers,
-    refuse_weights,
 )
 from thali._model.predictive_check import group_check_table, spaced_draws
 from thali._model.ranks import tabulate_ranks
@@ -97,7 +97,7 @@ class DataAnswers:
         """What was observed against replicates of the model."""
         data, ties = self.data(), self.posterior.has_ties
         asked = data.questions(ties)
-        refuse_weights(asked)
+        check_unweighted(asked)
         draws = spaced_draws(self.posterior.n_draws, len(asked.counts))
         return check_answers(
             asked, self.respondents(data, asked, draws, ties), len(draws), random_seed, ci
@@ -111,10 +111,10 @@ class DataAnswers:
 
     def respondents(
         self, data: Any, asked: Questions, draws: np.ndarray, ties: bool
-    ) -> list[AlikeRespondents]:
+    ) -> list[EqualRespondents]:
         """Those who answered, by some draws, as respondents who are alike."""
         return [
-            AlikeRespondents.answering(self.answer_probabilities(data, draws, ties), asked.times)
+            EqualRespondents.from_times(self.answer_probabilities(data, draws, ties), asked.times)
         ]
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:

@@ -8,7 +8,7 @@ from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.view import Posterior
 from thali.errors import Argument, Message, Setting
 
-from ..samplers.tempering import LOWEST_RATE
+from ..samplers.tempering import MIN_SWAP_RATE
 from .stored_layout import REACHED, RESTARTS
 
 
@@ -45,13 +45,13 @@ def swap_sentence(posterior: Posterior) -> Message | None:
     if "swap_rate" not in stats:
         return None
     rates, temperatures = stats["swap_rate"].values, stats["temperature"].values
-    if not np.isfinite(rates).any() or np.nanmin(rates) >= LOWEST_RATE:
+    if not np.isfinite(rates).any() or np.nanmin(rates) >= MIN_SWAP_RATE:
         return None
     chain, gap = np.unravel_index(np.nanargmin(rates), rates.shape)
     lower, upper = temperatures[chain, gap], temperatures[chain, gap + 1]
     return Message(
         f"Replicas at temperatures {lower:.3g} and {upper:.3g} swap in"
-        f" {100 * rates[chain, gap]:.2g} % of attempts (target: at least {percent(LOWEST_RATE)}),"
+        f" {100 * rates[chain, gap]:.2g} % of attempts (target: at least {percent(MIN_SWAP_RATE)}),"
         " so few states from hot replicas reach temperature 1; increase ",
         Argument("tune"),
         ", during which temperatures are added, or start with more temperatures (",

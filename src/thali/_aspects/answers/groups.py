@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS
-from thali._model.choice_groups import MAX_PAIRS
+from thali._model.stored_choices import MAX_PAIRS
 from thali._posterior.densities import is_pointwise
 from thali._posterior.interval import tails_of
 from thali._posterior.store import origin
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from thali._data.groups import GroupedData
 
-    from ..samplers.record import ChainDraws
+    from ..samplers.draw_record import ChainDraws
 
 _OF_GROUPS = {
     "group_weights": "weight of a feature in each group; padded with 0",

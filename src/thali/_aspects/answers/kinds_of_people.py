@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.kinds import GROUPS
 from thali._inference.numerics.counts import compute_outcomes
-from thali._model.asked_sets import table_of_outcomes, tied_places
+from thali._model.option_sets import pair_indices, tabulate_outcomes
 from thali._people.latent_classes import aligned_shares
 from thali._posterior.view import POPULATION, Posterior, parted
 
@@ -127,8 +127,8 @@ def outcomes_table_of_new(
 ) -> "pandas.DataFrame":
     """A row a pair: a, b, p_a, p_tie, p_b of a new person."""
     labels = posterior.labels
-    first, second = tied_places(pairs, labels, posterior.tie is not None)
+    first, second = pair_indices(pairs, labels, posterior.tie is not None)
     draws = outcomes_of_new(
         posterior, classes, first, second, lift_for(posterior, pairs, covariates)
     )
-    return table_of_outcomes(labels, first, second, draws.mean(axis=0))
+    return tabulate_outcomes(labels, first, second, draws.mean(axis=0))

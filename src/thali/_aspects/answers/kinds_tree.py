@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import KINDS
-from thali._model.choice_groups import MAX_PAIRS
+from thali._model.stored_choices import MAX_PAIRS
 from thali._people.latent_classes import shares_of_new
 from thali._posterior.densities import is_pointwise
 from thali._posterior.store import origin, tree_of
@@ -30,7 +30,7 @@ from .groups import (
 if TYPE_CHECKING:
     import xarray
 
-    from ..samplers.record import ChainDraws
+    from ..samplers.draw_record import ChainDraws
 
 LEAST = -1e4  # stands for the logarithm of a probability of 0
 _OF_KINDS = {

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.indexing import iterate_slices
-from thali._model.asked_sets import has_answers, places_of
 from thali._model.log_predictive import by_respondent, choices_by_person, log_of_choices
+from thali._model.option_sets import is_best_worst, set_indices
 from thali._people.latent_classes import aligned_shares
 from thali._posterior.view import Posterior
 
@@ -42,9 +42,9 @@ def _log_of_people(
     """The ln of the probability of everybody's choices draw by draw (draws, people), by each of
     several columns."""
     which, times = choices_by_person(data)
-    places, found = places_of(data, posterior.labels)[0], []
+    places, found = set_indices(data, posterior.labels)[0], []
     for columns in several:
-        draws_of, first = out_of_sets(columns, places, has_answers(data), posterior.lapse)
+        draws_of, first = out_of_sets(columns, places, is_best_worst(data), posterior.lapse)
         logs = np.empty((columns.n_draws, times.shape[1]))
         for draws in iterate_slices(columns.n_draws, int(first[-1])):
             logs[draws] = log_of_choices(draws_of(draws)[:, which], times)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._model.asked_sets import has_answers, places_of
 from thali._model.log_predictive import NEW_PEOPLE as PEOPLE
 from thali._model.log_predictive import choices_by_person, log_mean_by_annealing, log_of_choices
+from thali._model.option_sets import is_best_worst, set_indices
 from thali._people.columns import no_covariates
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
@@ -97,12 +97,12 @@ def log_predictive_of_population(posterior: Posterior, data: Any) -> "pandas.Ser
     for name, own in data.by_respondent().items():
         counts = own.questions().counts
         which = np.flatnonzero(counts)
-        places, times = places_of(own, posterior.labels)[0], counts[which]
+        places, times = set_indices(own, posterior.labels)[0], counts[which]
 
         def log_likelihood(
             columns: FeatureColumns, places: Any = places, which: Any = which, times: Any = times
         ) -> np.ndarray:
-            draws_of = out_of_sets(columns, places, has_answers(data), lapse)[0]
+            draws_of = out_of_sets(columns, places, is_best_worst(data), lapse)[0]
             return log_of_choices(draws_of(slice(0, columns.n_draws))[:, which], times)
 
         of_person = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import PAIRS
-from thali._model.choice_groups import pair_index, pair_names
+from thali._model.stored_choices import all_pair_coordinates, pair_index
 from thali._posterior.view import Posterior, flat, parted
 
 from ..draws.columns import FeatureColumns, columns_of
@@ -20,7 +20,7 @@ from .options import shares_of, utility_draws
 from .slopes import WeightSlopes, quantities_of_slopes, slopes_in
 
 if TYPE_CHECKING:
-    from ..samplers.record import ChainDraws
+    from ..samplers.draw_record import ChainDraws
 
 NEW_PEOPLE, LEAST, AT_ONCE = 64, 8, 2**17  # people of a draw; at least; probabilities at once
 MIN_PRESENT = 0.2  # probability of a feature whose weight is a row of the summary
@@ -83,7 +83,9 @@ def with_population(
         mean = mean_of_new(PopulationDraws(common, kappa, slopes_in(posterior)), lapse)
         drawn["population_probability"] = ("chain", "draw", "pair"), mean.reshape(shape)
         coordinates = (
-            {} if "pair" in posterior.draws.coords else pair_names(np.array(posterior.labels))
+            {}
+            if "pair" in posterior.draws.coords
+            else all_pair_coordinates(np.array(posterior.labels))
         )
     described = {
         name: (*each, {"description": _DESCRIPTIONS[name]}) for name, each in drawn.items()

@@ -9,8 +9,8 @@ from thali._data.answers import find_first_answers
 from thali._data.pairs.parts import HeldOutPair
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.counts import compute_outcomes
-from thali._model.asked_sets import has_answers, places_of, table_of_outcomes, tied_places
 from thali._model.covariates import values_for
+from thali._model.option_sets import is_best_worst, pair_indices, set_indices, tabulate_outcomes
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
@@ -41,13 +41,13 @@ def predicted(
 ) -> "np.ndarray | list[np.ndarray]":
     """For pairs the probability of the first; otherwise, for each set, the probabilities of its
     members, or answers."""
-    places, paired = places_of(sets, labels)
+    places, paired = set_indices(sets, labels)
     if paired:
         first, second = np.array(places, np.int64).reshape(-1, 2).T
         return mean_probabilities(columns, first, second, lapse, lift)
     from ..likelihoods.set_draws import mean_over_draws
 
-    draws_of, first = out_of_sets(columns, places, has_answers(sets), lapse)
+    draws_of, first = out_of_sets(columns, places, is_best_worst(sets), lapse)
     return np.split(mean_over_draws(draws_of, columns.n_draws, int(first[-1])), first[1:-1])
 
 
@@ -55,8 +55,8 @@ class AskedSets:
     """Pairs, or larger sets of options, whose choice probabilities are asked for."""
 
     def __init__(self, posterior: Posterior, sets: Any) -> None:
-        self.places, self.paired = places_of(sets, posterior.labels)
-        self.answers, self.lapse = has_answers(sets), posterior.lapse
+        self.places, self.paired = set_indices(sets, posterior.labels)
+        self.answers, self.lapse = is_best_worst(sets), posterior.lapse
         self.chains = posterior.shape[0]
 
     @property
@@ -115,7 +115,7 @@ def errors_of_predictions(
     """Monte Carlo standard errors of what `predicted` gives, in the same form."""
     from thali._posterior.summary import mean_errors
 
-    places, paired = places_of(sets, labels)
+    places, paired = set_indices(sets, labels)
     errors, sizes = [], []
     for first in range(0, len(places), _SETS):
         some = places[first : first + _SETS]
@@ -124,7 +124,7 @@ def errors_of_predictions(
             part = None if lift is None else Lift(lift.beta, lift.x[first : first + _SETS])
             draws = probability_draws(columns, first_option, second_option, lapse, part)
         else:
-            draws_of, begin = out_of_sets(columns, some, has_answers(sets), lapse)
+            draws_of, begin = out_of_sets(columns, some, is_best_worst(sets), lapse)
             draws = draws_of(slice(0, columns.n_draws))
             sizes += np.diff(begin).tolist()
         errors.append(mean_errors(draws.T.reshape(draws.shape[1], chains, -1)))
@@ -136,7 +136,7 @@ def lift_for(posterior: Posterior, sets: Any, covariates: Any) -> Lift | None:
     """What covariates of a prediction do to its pairs; None if none are given."""
     if covariates is None:
         return None
-    places, paired = places_of(sets, posterior.labels)
+    places, paired = set_indices(sets, posterior.labels)
     if not paired:
         raise ArgumentError(
             "Covariates require comparisons of two options; give pairs of labels, [(a, b), ...]."
@@ -148,11 +148,11 @@ def lift_for(posterior: Posterior, sets: Any, covariates: Any) -> Lift | None:
 def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
     """A row a pair: a, b, p_a, p_tie, p_b."""
     labels, columns, tie = posterior.labels, columns_of(posterior), posterior.tie
-    first, second = tied_places(pairs, labels, posterior.has_ties)
+    first, second = pair_indices(pairs, labels, posterior.has_ties)
     total, lift = np.zeros((len(first), 3)), lift_for(posterior, pairs, covariates)
     for draws, p, q in probability_blocks(columns, first, second, posterior.lapse, lift):
         total += compute_outcomes(p, q, tie[draws, None]).sum(axis=0)
-    return table_of_outcomes(labels, first, second, total / columns.n_draws)
+    return tabulate_outcomes(labels, first, second, total / columns.n_draws)
 
 
 # What draws predict for data that were left out of the fit ----------------------------------------

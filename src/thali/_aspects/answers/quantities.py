@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from thali._inference.numerics.ranks import average_ranks
-from thali._model.choice_groups import pair_index
 from thali._model.covariates import parameter
+from thali._model.stored_choices import pair_index
 from thali._posterior.convergence import Advice
 from thali._posterior.view import Posterior
 from thali.errors import Setting

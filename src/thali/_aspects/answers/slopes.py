@@ -20,7 +20,7 @@ from .options import utility_draws
 if TYPE_CHECKING:
     import pandas
 
-    from ..samplers.record import ChainDraws
+    from ..samplers.draw_record import ChainDraws
 
 MIN_PRESENT = 0.05  # probability of a feature whose slopes are given
 

@@ -13,7 +13,6 @@ from thali._data.triplets.rows import list_pairs
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.ranks import average_ranks
 from thali._labels import positions, suggest
-from thali._model.choice_groups import MAX_PAIRS, pair_coordinates
 from thali._model.next_question import (
     EVERYTHING,
     QuestionOutcomes,
@@ -22,6 +21,7 @@ from thali._model.next_question import (
     question_table,
     subsets_of,
 )
+from thali._model.stored_choices import MAX_PAIRS, pair_coordinates
 from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError

@@ -9,8 +9,7 @@ import numpy as np
 
 from thali._data.kinds import GROUPS, PEOPLE, SIMILARITIES, TRIPLETS
 from thali._labels import plural
-from thali._model.choice_findings import check, row_in_words
-from thali._model.choice_groups import MAX_PAIRS, pair_index
+from thali._model.choice_findings import check, format_row
 from thali._model.common_findings import (
     asked,
     check_of,
@@ -35,11 +34,12 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.phrases import estimate as in_words
+from thali._model.phrases import number, phrase
 from thali._model.predictive_check import check_sentence
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import estimate as in_words
-from thali._model.wording import number, phrase
+from thali._model.stored_choices import MAX_PAIRS, pair_index
 from thali._posterior.interval import tails_of
 from thali._trees.tree import Tree
 from thali.errors import Argument, DataWarning, Setting
@@ -280,13 +280,13 @@ def parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
     """The concentration, the error or the rule, the prior of weights, and the likelihood."""
     rows = model.summary(settings.ci)
     notes = (
-        [phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha"))]
+        [phrase(ENGLISH, "parameters.alpha", value=format_row(rows, "alpha"))]
         if "alpha" in rows.index
         else []
     )
     if not notes and model.alpha is not None:
         notes.append(phrase(ENGLISH, "additive.alpha", alpha=f"{model.alpha:g}"))
-    density = phrase(ENGLISH, _of(model).density, value=row_in_words(rows, "log_likelihood"))
+    density = phrase(ENGLISH, _of(model).density, value=format_row(rows, "log_likelihood"))
     return Finding(notes=(*notes, *_of(model).assumed(model, rows), density))
 
 
@@ -314,7 +314,7 @@ def deviation(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Text:
         more = ENGLISH["additive.sigma.several"] if several else ""
         prior = {"shape": f"{VARIANCE_SHAPE:g}", "share": f"{VARIANCE_SHARE:g}", "more": more}
         return phrase(
-            ENGLISH, "additive.sigma.learned", of=of, value=row_in_words(rows, "sigma"), **prior
+            ENGLISH, "additive.sigma.learned", of=of, value=format_row(rows, "sigma"), **prior
         )
     if "sigma_scores_" in vars(model):
         how = {"value": f"{model.sigma_:.3g}", "number": len(model.sigma_scores_)}

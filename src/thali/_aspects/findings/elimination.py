@@ -10,18 +10,18 @@ from thali._digits import percent
 from thali._labels import listed
 from thali._model.choice_findings import (
     MAX_RANKED,
+    build_covariate_finding,
+    build_prediction_finding,
+    build_rank_finding,
     check,
-    covariates_finding,
-    predictions_finding,
-    rank_finding,
-    row_in_words,
-    ties_sentence,
+    describe_ties,
+    format_row,
 )
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._people.populations import LatentClasses
 from thali._trees.tree import Tree
 
@@ -94,7 +94,7 @@ def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 @finding("ranks", "Ranking of the options", ON_SCREEN)
 def ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The ranks of the options by utility."""
-    return rank_finding(
+    return build_rank_finding(
         model.ranks(every_rank=True, ci=settings.ci), ENGLISH["ranks.title"], settings.ci
     )
 
@@ -121,14 +121,14 @@ def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
     if not model._covariates:
         return None
     table = model.covariate_effects(settings.ci)
-    return covariates_finding(table, table["mean"], (ENGLISH["covariates.zero"],))
+    return build_covariate_finding(table, table["mean"], (ENGLISH["covariates.zero"],))
 
 
 @finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Observed proportions beside predicted probabilities."""
     of_choices(model._view, "The prediction")
-    return predictions_finding(model._data_answers.predictions(settings.ci))
+    return build_prediction_finding(model._data_answers.predictions(settings.ci))
 
 
 @finding("option_similarity", "Similarity of the options", FULL)
@@ -154,7 +154,7 @@ def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
     """The parameters of the model that are not of single options."""
     rows = model.summary(settings.ci)
     notes = [
-        phrase(ENGLISH, f"parameters.{name}", value=row_in_words(rows, name))
+        phrase(ENGLISH, f"parameters.{name}", value=format_row(rows, name))
         for name in ("alpha", "tie", "log_likelihood")
         if name in rows.index
     ]
@@ -192,7 +192,7 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
 
 def _ties(model: "EliminationByAspects") -> tuple[Text, ...]:
     has_none = model._view.tie is None
-    return () if has_none else (ties_sentence(ENGLISH["methods.ties.prior"]),)
+    return () if has_none else (describe_ties(ENGLISH["methods.ties.prior"]),)
 
 
 def _covariates(model: "EliminationByAspects") -> tuple[Text, ...]:

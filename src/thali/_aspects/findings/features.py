@@ -9,8 +9,8 @@ import numpy as np
 from thali._digits import number, probability
 from thali._labels import listed, plural
 from thali._model.finding import FULL, Brief, Finding, Picture, finding
+from thali._model.phrases import estimate, phrase
 from thali._model.settings import AnswerSettings
-from thali._model.wording import estimate, phrase
 from thali._posterior.interval import tails_of
 from thali._trees.tree import Tree
 from thali.errors import Argument, InPython, Message, Setting

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._digits import probability
 from thali._labels import listed, plural
-from thali._model.choice_findings import MAX_GROUPS, row_in_words
+from thali._model.choice_findings import MAX_GROUPS, format_row
 from thali._model.common_findings import asked, data, summary
 from thali._model.finding import (
     ON_SCREEN,
@@ -17,8 +17,8 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.group_findings import group_ranks
+from thali._model.phrases import estimate, phrase
 from thali._model.settings import AnswerSettings
-from thali._model.wording import estimate, phrase
 
 from ..answers.matched_features import members_in_words
 from ..answers.options import rank_draws
@@ -128,12 +128,12 @@ def parameter_notes(model: Any, rows: "pandas.DataFrame", several: str) -> tuple
     kappa = model._view.kappa
     notes: list[Text] = []
     if "alpha" in rows.index:
-        notes.append(phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
+        notes.append(phrase(ENGLISH, "parameters.alpha", value=format_row(rows, "alpha")))
     if kappa is not None:
         spread = estimate(kappa**-0.5, rows.attrs["interval"])
         notes.append(phrase(ENGLISH, f"{several}.kappa", estimate=spread))
     notes.append(
-        phrase(ENGLISH, f"{several}.log_likelihood", value=row_in_words(rows, "log_likelihood"))
+        phrase(ENGLISH, f"{several}.log_likelihood", value=format_row(rows, "log_likelihood"))
     )
     return tuple(notes)
 

@@ -6,8 +6,8 @@ from thali._model.choice_findings import MAX_GROUPS
 from thali._model.class_findings import (
     assignment,
     class_notes,
+    describe_matching,
     latent_classes,
-    matched,
     question,
     ranks,
     same_class,
@@ -23,8 +23,8 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.phrases import phrase
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._people.populations import SIMILAR
 
 from ..answers.matched_features import members_in_words
@@ -85,4 +85,7 @@ def modelled(model: Any) -> tuple[Text, ...]:
     how = ENGLISH[
         "kinds.methods.similar" if model.people.weights == SIMILAR else "kinds.methods.free"
     ]
-    return (phrase(ENGLISH, "kinds.methods", number=model.people.classes, how=how), matched())
+    return (
+        phrase(ENGLISH, "kinds.methods", number=model.people.classes, how=how),
+        describe_matching(),
+    )

@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING, Any
 from thali._digits import number
 from thali._inference.numerics.ranks import sort_descending
 from thali._labels import listed
-from thali._model.choice_findings import covariates_finding, predictions_finding, ties_sentence
+from thali._model.choice_findings import (
+    build_covariate_finding,
+    build_prediction_finding,
+    describe_ties,
+)
 from thali._model.common_findings import asked, convergence, data, methods
 from thali._model.finding import (
     FULL,
@@ -18,9 +22,9 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._posterior.interval import interval_name
 
 from ..maximum_likelihood.tables import (
@@ -97,13 +101,13 @@ def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
     if not model._covariates:
         return None
     table = model.covariate_effects(settings.ci)
-    return covariates_finding(table, table["estimate"])
+    return build_covariate_finding(table, table["estimate"])
 
 
 @finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Observed proportions beside predicted probabilities."""
-    return predictions_finding(estimated_predictions(model._estimates_))
+    return build_prediction_finding(estimated_predictions(model._estimates_))
 
 
 @finding("fit", "Goodness of fit", ON_SCREEN, chapter=MISSES)
@@ -155,7 +159,7 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
         key, source = "ml.methods.luce", Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(ENGLISH, key, source=source)]
     if model._estimates_.tie is not None:
-        sentences.append(ties_sentence())
+        sentences.append(describe_ties())
     if model._covariates:
         sentences.append(phrase(ENGLISH, "ml.methods.covariates", names=listed(model._covariates)))
     errors: Text = ENGLISH["ml.methods.observed"]

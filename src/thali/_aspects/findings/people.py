@@ -6,13 +6,13 @@ from typing import Any
 
 from thali._digits import number
 from thali._labels import listed
-from thali._model.choice_findings import dependence_finding, said_of
+from thali._model.choice_findings import build_dependence_finding, describe_dependence
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Finding, Maker, Text, finding
+from thali._model.phrases import phrase
 from thali._model.registry import spec_of
 from thali._model.respondent_findings import effects_finding, individuals_finding
 from thali._model.segment_findings import segment_makers, segmented, segments_once
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._posterior.dependence import POWER
 from thali._trees.tree import Tree
 
@@ -29,7 +29,7 @@ from .groups import parameter_notes
 def independence(model: Any, settings: AnswerSettings) -> Finding | None:
     """What was made of the answers of the same people."""
     dependence = model._view.dependence
-    if dependence is None or (found := dependence_finding(dependence)) is None:
+    if dependence is None or (found := build_dependence_finding(dependence)) is None:
         return None
     spec = spec_of(model)
     assert spec is not None
@@ -47,7 +47,7 @@ def independence(model: Any, settings: AnswerSettings) -> Finding | None:
 
 def modelled_people(model: Any) -> tuple[Text, ...]:
     """How a paper says what was made of them; nothing where nobody knew who answered."""
-    return said_of(model._view.dependence)
+    return describe_dependence(model._view.dependence)
 
 
 # people of whom each has weights of their own about common ones -----------------------------------

@@ -16,11 +16,11 @@ from thali._inference.numerics.counts import log_normal_density
 from thali._inference.progress import Progress
 from thali._inference.warn import silence_warnings, warn
 from thali._labels import shorten
-from thali._model.available import requires
-from thali._model.dependence import dependence_of_chains
+from thali._model.design_effects import dependence_of_chains
 from thali._model.engine import Engine
+from thali._model.model_files import digest_of
+from thali._model.requirements import requires
 from thali._model.sampling import Sampling, parameters_of
-from thali._model.saved import digest_of
 from thali._model.settings import AnswerSettings
 from thali._model.spec import MODEL
 from thali._people.populations import ADJUSTED, Groups, Individuals, check_people
@@ -35,7 +35,7 @@ from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
 from ..likelihoods.residuals import CONSTANT, VARIANCE
 from ..populations.one import Population
 from ..populations.populations import population_of
-from ..priors.feature_argument import prior_of
+from ..priors.feature_argument import build_feature_prior
 from ..samplers.chains import FeatureChain
 from ..samplers.task import build_task
 from ..spec import ADDITIVE, OPEN
@@ -442,7 +442,7 @@ class AdditiveClustering(AdditiveAnswers):
         rules = rules_for(data)
         self._refuse_others(rules.kind)
         return {
-            "prior": prior_of("features", self._features, data.labels, words=("ibp",)),
+            "prior": build_feature_prior("features", self._features, data.labels, words=("ibp",)),
             "likelihood": rules.likelihood(self),
             "weight_prior": self._weight_prior_for(data),
             "alpha": self.alpha,

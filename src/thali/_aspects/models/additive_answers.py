@@ -4,11 +4,11 @@ check."""
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import TRIPLETS
-from thali._model.available import requires
+from thali._model.requirements import requires
 from thali._posterior.interval import INTERVAL
 
 from ..answers.kind import of_only
-from ..priors.feature_argument import insert_names
+from ..priors.feature_argument import insert_feature_names
 from .base import LatentFeatures
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class AdditiveAnswers(LatentFeatures):
             return table
         shared: Any = table[table["members"].map(len) > 1]
         table = shared.reset_index(drop=True)
-        insert_names(table, "feature", self._features, self._view.labels)
+        insert_feature_names(table, "feature", self._features, self._view.labels)
         return table
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._model.available import configures, draws, requires
+from thali._model.chain_model import RunByChains
+from thali._model.data_argument import data_of_thali
 from thali._model.engine import Engine, Prepared
 from thali._model.evidence import EvidenceRun, checked_evidence_run
-from thali._model.given_data import data_of_thali
 from thali._model.group_models import HasGroups
 from thali._model.prior_sample import PriorSample
-from thali._model.run_by_chains import RunByChains
+from thali._model.requirements import mark_as_setup, require_draws, requires
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
@@ -165,7 +165,7 @@ class LatentFeatures(HasGroups, RunByChains):
         run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
         return self._carry_out(self._engine.job(self, data, run))
 
-    @configures
+    @mark_as_setup
     def prepare(
         self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
     ) -> Prepared:
@@ -266,7 +266,7 @@ class LatentFeatures(HasGroups, RunByChains):
         """
         return super().summary(ci)
 
-    @requires(draws)
+    @requires(require_draws)
     def features(
         self, min_probability: float = 0.05, similar: float | None = None, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
@@ -322,7 +322,7 @@ class LatentFeatures(HasGroups, RunByChains):
             table.insert(0, "place", place_in_tree(table["members"], prior_tree))
         return table
 
-    @requires(draws)
+    @requires(require_draws)
     def membership(self, similar: float = 0.8, min_probability: float = 0.05) -> "pandas.DataFrame":
         """Which options own the features that were matched across draws, and how surely.
 
@@ -358,7 +358,7 @@ class LatentFeatures(HasGroups, RunByChains):
         }
         return table
 
-    @requires(draws)
+    @requires(require_draws)
     def option_similarity(self) -> "pandas.DataFrame":
         r"""How much of what options have they share, two at a time: the posterior mean of the
         shared part.
@@ -394,7 +394,7 @@ class LatentFeatures(HasGroups, RunByChains):
         """Return what every draw predicts for data that the model was fitted without."""
         return self._engine.predict_left_out(self, part)
 
-    @requires(draws)
+    @requires(require_draws)
     def log_evidence(
         self,
         draws: int = 1000,

@@ -4,8 +4,8 @@ check."""
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from thali._model.available import covariates, requires
-from thali._model.run_by_chains import chains_that_go_on
+from thali._model.chain_model import chains_that_go_on
+from thali._model.requirements import require_covariates, requires
 from thali._posterior.dependence import INDEPENDENT
 from thali._posterior.interval import INTERVAL
 from thali.errors import ArgumentError, Setting
@@ -64,7 +64,7 @@ class ChoiceAnswers(LatentFeatures):
         """After `fit`: the covariates of comparisons that it used."""
         return self._engine.covariates(self)
 
-    @requires(covariates)
+    @requires(require_covariates)
     def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds of the first of two options.
 

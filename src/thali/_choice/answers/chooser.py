@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._arguments import between
 from thali._inference.indexing import space_evenly
-from thali._model.columns import MONTE_CARLO
+from thali._model.table_columns import MONTE_CARLO
 from thali._posterior.interval import tails_of
 from thali.errors import ArgumentError
 

@@ -29,14 +29,20 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.phrases import phrase
 from thali._model.segment_findings import SegmentsOf, segment_makers, segmented, segments_once
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._people.segments import numbers_of_segments
 from thali._posterior.interval import interval_name
 from thali.errors import Argument, ArgumentError, ModelName, Setting
 
-from ..coding import attention_required, encoded, experiment, knots_by_name, linear_names
+from ..coding import (
+    build_attention_error,
+    encode_tasks,
+    parse_knots,
+    parse_linear,
+    require_experiment,
+)
 from .check import check_sentence
 from .chooser import LOGIT
 from .english import ENGLISH
@@ -72,10 +78,10 @@ def settings_for(model: Any, data: Any, settings: AnswerSettings) -> AnswerSetti
         refuse_wordy_price(data.scheme, settings.price)
     if settings.holdouts is not None:
         refuse_other_than_choices(settings.holdouts)
-        of_labels = experiment(data, given.get("constants", False))
-        encoded(of_labels.scheme, _numbers(given, of_labels), settings.holdouts)
+        of_labels = require_experiment(data, given.get("constants", False))
+        encode_tasks(of_labels.scheme, _numbers(given, of_labels), settings.holdouts)
     if settings.market is not None:
-        of_labels = experiment(data, given.get("constants", False))
+        of_labels = require_experiment(data, given.get("constants", False))
         _check_market(settings, of_labels, _numbers(given, data))
     elif settings.of_market:
         named = next(iter(settings.of_market))
@@ -86,7 +92,7 @@ def settings_for(model: Any, data: Any, settings: AnswerSettings) -> AnswerSetti
             ".",
         )
     if settings.attention_scale is not None and given.get("attention") is None:
-        raise attention_required("attention_scale")
+        raise build_attention_error("attention_scale")
     if settings.segments is not None:
         numbers_of_segments(settings.segments, len(data.respondents), "segments")
     return replace(
@@ -97,8 +103,8 @@ def settings_for(model: Any, data: Any, settings: AnswerSettings) -> AnswerSetti
 def _numbers(given: dict[str, Any], data: Any) -> tuple[str, ...]:
     """The attributes that the model takes as numbers."""
     return (
-        *linear_names(given.get("linear") or ()),
-        *knots_by_name(given.get("knots")),
+        *parse_linear(given.get("linear") or ()),
+        *parse_knots(given.get("knots")),
         *data.scheme.measured,
     )
 

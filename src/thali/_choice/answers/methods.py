@@ -4,7 +4,7 @@ alike."""
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from thali._model.available import requires
+from thali._model.requirements import requires
 from thali._posterior.interval import INTERVAL
 
 from .chooser import LOGIT, refuse_same_tastes

@@ -12,7 +12,7 @@ from thali._data.experiments.scheme import INSIDE
 from thali._inference.warn import warn
 from thali._labels import listed, shorten
 from thali._model.finding import Finding, Text
-from thali._model.wording import phrase
+from thali._model.phrases import phrase
 from thali._page import as_json
 from thali._people.columns import MAX_VALUES, MarketPeople, PeopleColumn
 from thali._posterior.interval import INTERVAL, interval_name, level_name, tails_of

@@ -6,9 +6,9 @@ from thali._digits import number, percent
 from thali._labels import listed
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._posterior.interval import interval_name
 
 from ..answers.english import ENGLISH

@@ -24,7 +24,7 @@ from ..answers.check import (
 from ..answers.chooser import ends
 from ..answers.logits import LogitChooser, level_differences
 from ..coding import Coding
-from ..logit import DIRECTIONS, probabilities
+from ..logit import DIRECTIONS, choice_probabilities
 from .attention import COVARIATE, EFFECT, Attention, effects_of
 from .money import in_utility
 
@@ -587,7 +587,7 @@ def _blocks(
         step = max(1, _BLOCK // (len(tastes) * max(1, int(np.bincount(number).max()))))
         for first in range(0, len(tasks), step):
             rows = np.flatnonzero((number >= first) & (number < first + step))
-            yield own[rows], probabilities(matrix[own[rows]] @ tastes.T, number[rows])
+            yield own[rows], choice_probabilities(matrix[own[rows]] @ tastes.T, number[rows])
 
 
 def new_people(population: "TasteDistribution", random_seed: Any) -> np.ndarray:
@@ -621,7 +621,7 @@ def reported(
     x_jb is product j of the data with level b; it makes a difference to "inside", and where
     attributes interact.
     """
-    matrix = coding.matrix(data.products)
+    matrix = coding.encode_codes(data.products)
     levels = levels_of_products(data.scheme, data.products)
     shares = np.zeros((*beta.shape[:2], levels.shape[1]))
     for person, (first, end) in enumerate(pairwise(data.first_task)):

@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._inference.chains import cut_records
 from thali._inference.warn import is_quiet, warn
-from thali._model.available import draws, requires
+from thali._model.requirements import require_draws, requires
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import PosteriorTree, flat
 from thali.errors import DataWarning
@@ -321,7 +321,7 @@ class WeightTables:
             weights, index=pandas.Index(self.classes_, name="class"), columns=columns
         )
 
-    @requires(draws)
+    @requires(require_draws)
     def weights_table(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return means and intervals of relative weights, largest first.
 

@@ -9,8 +9,8 @@ import numpy as np
 from thali._data.rows import TrainingData
 from thali._described import Facts
 from thali._model.base import Job
-from thali._model.bound import bounded
 from thali._model.engine import Chains, Engine
+from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import interval_columns, tails_of
@@ -308,7 +308,7 @@ def build_gibbs_sampling(
     default_settings = build_gibbs_settings(
         W.size, m.a, m.a_range, m.b, run.min_draws, run.tune, run.chains, run.thin
     )
-    bound = bounded(run, default_settings.thin, CELL_SECONDS * W.size * n_classes)
+    bound = limit_run(run, default_settings.thin, CELL_SECONDS * W.size * n_classes)
     run = bound.run._replace(thin=bound.thin)
     settings = replace(default_settings, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
     if sweep is not None:
@@ -337,10 +337,10 @@ def build_gibbs_sampling(
         start_chains,
         build_tree,
         build_attributes,
-        settings=bound.asked | {"thin": default_settings.thin},
+        settings=bound.settings | {"thin": default_settings.thin},
         first_draws=bound.first_draws,
         quicker=Setting("method", "variational"),
-        bound=bound.most,
+        bound=bound.max_draws,
         forecast=bound.forecast,
     )
 

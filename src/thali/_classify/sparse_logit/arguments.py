@@ -9,7 +9,7 @@ from thali._arguments import one_of, positive
 from thali._inference.chains import FIRST_DRAWS
 from thali._inference.warn import warn
 from thali._labels import shorten
-from thali._model.bound import BUDGET, MIN_DRAWS
+from thali._model.run_budget import BUDGET, MIN_DRAWS
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 
 from ..blocks import sum_over_blocks

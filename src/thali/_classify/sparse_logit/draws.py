@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.chains import cut_records
-from thali._model.available import draws, requires
+from thali._model.requirements import require_draws, requires
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError
@@ -407,7 +407,7 @@ class CoefficientTables:
         table.attrs["scale"] = describe_scale(model)
         return table
 
-    @requires(draws)
+    @requires(require_draws)
     def coefficients(self, delta: float = 0.1, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Return coefficients with intervals, signs and probabilities that they are large.
 

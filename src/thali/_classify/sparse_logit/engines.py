@@ -12,8 +12,8 @@ from thali._inference.progress import format_duration
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
 from thali._model.base import Job
-from thali._model.bound import bounded
 from thali._model.engine import Chains, Engine, Forecast, refuse_of_chains
+from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
 from thali._posterior.view import PosteriorTree
@@ -80,7 +80,7 @@ class CoefficientSamplingEngine(Chains):
         columns = len(names) + prior.intercept
         n_trajectories = count_trajectories(len(source.codes), columns, classes)
         thin = run.thin or choose_thin(len(source.codes), columns, classes, prior.name)
-        bound = bounded(run, thin, estimate_sweep_seconds(len(source.codes), columns, classes))
+        bound = limit_run(run, thin, estimate_sweep_seconds(len(source.codes), columns, classes))
         run = bound.run._replace(thin=bound.thin)
 
         @cache
@@ -114,10 +114,10 @@ class CoefficientSamplingEngine(Chains):
             start_chains,
             build_tree,
             build_attributes,
-            settings=bound.asked | {"thin": thin},
+            settings=bound.settings | {"thin": thin},
             first_draws=bound.first_draws,
             quicker=Setting("method", "variational") if prior.name == "laplace" else None,
-            bound=bound.most,
+            bound=bound.max_draws,
             forecast=bound.forecast,
         )
 

@@ -85,7 +85,7 @@ def write_model(tree: "xarray.DataTree", folder: Path) -> None:
 
 def model_file(tree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
     """posterior.nc, or model.nc where there are no draws."""
-    from thali._model.saved import IN_FOLDER
+    from thali._model.model_files import IN_FOLDER
     from thali._posterior import store
 
     with_draws, without = IN_FOLDER

@@ -70,7 +70,7 @@ Parts = dict[str, tuple[str, "pandas.DataFrame"]]  # label -> a sentence and a t
 def _power(design: "pandas.DataFrame", simulated: Simulated | None, seed: int | None) -> Parts:
     """How often simulated studies tell the first options apart, if that is asked."""
     from thali import designs
-    from thali._model.saved import load
+    from thali._model.model_files import load
 
     if simulated is None:
         return {}
@@ -129,7 +129,7 @@ def print_choice_design(
     """Print what the tasks of a choice experiment with the attributes of a table tell, and the
     tasks, or write them."""
     from thali import designs
-    from thali._model.saved import load
+    from thali._model.model_files import load
 
     check_out(out)
     if alternatives is None:

@@ -47,7 +47,7 @@ def run_leaderboard(
     cover: dict[str, str],
 ) -> None:
     """Print the leaderboard of files, and write it with its pictures, and its report."""
-    from thali._model.saved import BOARD
+    from thali._model.model_files import BOARD
     from thali._paired.board import as_json, as_netcdf
     from thali._paired.findings import findings_of
     from thali._paired.made import in_words
@@ -107,7 +107,7 @@ def _board(names: list[str], wanted: dict[str, Any], progressbar: bool) -> "Lead
 
 def _saved(name: str) -> "Leaderboard":
     """The leaderboard in a file."""
-    from thali._model.saved import load
+    from thali._model.model_files import load
     from thali._paired.board import Leaderboard
 
     found = load(name)

@@ -16,8 +16,8 @@ from thali._inference.progress import (
     build_duration_warning,
     format_duration,
 )
-from thali._model import bound
-from thali._model.bound import BUDGET, MIN_DRAWS, bounded
+from thali._model import run_budget
+from thali._model.run_budget import BUDGET, MIN_DRAWS, limit_run
 from thali._model.sampling import MAX_DRAWS
 from thali.errors import LongRunWarning
 
@@ -47,16 +47,18 @@ def run(draws=None, tune=1000, thin=None):
     ],
 )
 def test_what_takes_too_long_is_cut(asked, sweeps, wanted):
-    found = bounded(asked, asked.thin or 25, SWEEP / (sweeps + 0.5))
-    assert (found.thin, found.run.tune, found.first_draws, found.most) == wanted
-    assert found.asked == {
+    found = limit_run(asked, asked.thin or 25, SWEEP / (sweeps + 0.5))
+    assert (found.thin, found.run.tune, found.first_draws, found.max_draws) == wanted
+    assert found.settings == {
         "draws": asked.draws,
         "tune": asked.tune,
         "chains": 4,
         "thin": asked.thin,
     }
     if asked.draws is None and sweeps > 1_000 and asked.tune == 1000:
-        assert (found.run.tune + found.most) * found.thin <= sweeps or found.most == MAX_DRAWS
+        assert (
+            found.run.tune + found.max_draws
+        ) * found.thin <= sweeps or found.max_draws == MAX_DRAWS
 
 
 @pytest.mark.fit
@@ -64,7 +66,9 @@ def test_a_bounded_fit_goes_on_as_a_longer_one(monkeypatch, tmp_path):
     data = th.datasets.celebrities()
     usual = {"random_seed": 3, "progressbar": False, "chains": 2, "tune": 400}
     sweep = th.EliminationByAspects("unique").prepare(data, 1, 0, None).task.seconds_of_sweep()
-    monkeypatch.setattr(bound, "BUDGET", sweep * 2 * 500.5)  # five hundred sweeps of two chains
+    monkeypatch.setattr(
+        run_budget, "BUDGET", sweep * 2 * 500.5
+    )  # five hundred sweeps of two chains
     with pytest.warns(th.errors.ConvergenceWarning):
         short = th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **usual)
     tree = short.posterior_

@@ -1,4 +1,4 @@
-"""Requirements of results, declared next to each result and raised when it is asked for."""
+"""Requirements of results, declared with each result and checked when it is requested."""
 
 import functools
 from collections.abc import Callable
@@ -10,16 +10,19 @@ Result = TypeVar("Result", bound=Callable[..., Any])
 
 
 def requires(requirement: Callable[[Any, str], object]) -> Callable[[Result], Result]:
-    """Declare what a result requires; `dir` of a fit that lacks it does not show the result.
+    """Declare the requirement of a result; `dir` hides it if unmet.
 
-    `requirement` takes a model and the name of the result, and raises what the fit lacks.
+    `requirement(model, name)` raises if the fit does not meet it.
     """
 
-    def declare(result: Any) -> Any:
-        @functools.wraps(result)
-        def checked(model: Any, *given: Any, **named: Any) -> Any:
-            requirement(model, result.__name__)
-            return result(model, *given, **named)
+    def declare(method: Any) -> Any:
+        """Wrap a result so that its requirement is checked first."""
+
+        @functools.wraps(method)
+        def checked(model: Any, *args: Any, **kwargs: Any) -> Any:
+            """Check the requirement, then call the result."""
+            requirement(model, method.__name__)
+            return method(model, *args, **kwargs)
 
         vars(checked)["requirement"] = requirement
         return checked
@@ -27,18 +30,18 @@ def requires(requirement: Callable[[Any, str], object]) -> Callable[[Result], Re
     return declare
 
 
-def configures(method: Result) -> Result:
-    """Declare that a method is no result; `dir` of a fit does not show it."""
+def mark_as_setup(method: Result) -> Result:
+    """Mark a method that is not a result, so that `dir` of a fit hides it."""
     vars(method)["requirement"] = refuse_every_fit
     return method
 
 
-def can_answer(model: Any, name: str) -> bool:
-    """Return whether a fit has what its result of this name requires."""
+def is_available(model: Any, name: str) -> bool:
+    """Return whether a fit meets the requirement of a result."""
     try:
         for cls in type(model).__mro__:
-            result = vars(cls).get(name)
-            function = getattr(result, "fget", result)  # of a property
+            member = vars(cls).get(name)
+            function = getattr(member, "fget", member)  # the function of a property
             if requirement := getattr(function, "requirement", None):
                 requirement(model, name)
     except ThaliError:
@@ -47,16 +50,16 @@ def can_answer(model: Any, name: str) -> bool:
 
 
 def refuse_every_fit(model: Any, name: str) -> None:
-    """Refuse what is no result."""
+    """Raise; the method is not a result."""
     raise ArgumentError("This is no result of a fit.")
 
 
-def draws(model: Any, name: str) -> None:
+def require_draws(model: Any, name: str) -> None:
     """Require posterior draws."""
     model._fitted()
 
 
-def maximum_likelihood(model: Any, name: str) -> None:
+def require_maximum_likelihood(model: Any, name: str) -> None:
     """Require a fit by maximum likelihood."""
     model._require_fitted()
     if "_estimates_" not in vars(model):
@@ -69,7 +72,7 @@ def maximum_likelihood(model: Any, name: str) -> None:
         )
 
 
-def covariates(model: Any, name: str) -> None:
+def require_covariates(model: Any, name: str) -> None:
     """Require covariates of comparisons or options."""
     if not model._covariates:
         raise ArgumentError(f"{name} requires covariates; the fit has none. Add them to the data.")

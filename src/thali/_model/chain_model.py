@@ -11,9 +11,9 @@ from thali._inference.chains import build_run
 from thali._inference.seeds import format_seed_setting
 from thali.errors import ArgumentError, Message, Setting
 
-from .available import draws, requires
 from .base import Job, Sampled
 from .engine import CHAINS, Engine
+from .requirements import require_draws, requires
 
 if TYPE_CHECKING:
     import xarray
@@ -154,7 +154,7 @@ class RunByChains(Sampled):
         return made
 
     def _attributes_for_file(self) -> dict[str, Any]:
-        from .saved import can_hold
+        from .model_files import can_hold
 
         found = self._fitted_attributes()
         if "_state_" in found and not can_hold(found["_state_"].source):
@@ -248,7 +248,7 @@ class RunByChains(Sampled):
 
         return drawn_from(self, draws, random_seed, data).tree()
 
-    @requires(draws)
+    @requires(require_draws)
     def posterior_predictive(self, data: Any, random_seed: Any = None) -> "xarray.DataTree":
         r"""Draw data of the same design at every draw of the posterior.
 

@@ -14,7 +14,7 @@ from thali._inference.seeds import decode_seed, encode_seed
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError, ThaliError
 
-from .class_names import class_named, name_in_files
+from .class_names import class_name_in_file, load_class
 from .registry import model_named
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def encoded(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
         return [encoded(v, arrays) for v in value]
     if type(value).__module__.startswith(_LIBRARY) and not _is_table(value):
         fields = {name: encoded(each, arrays) for name, each in _fields(value).items()}
-        return {"object": name_in_files(type(value)), "fields": fields}
+        return {"object": class_name_in_file(type(value)), "fields": fields}
     if callable(value):
         from thali._compile.jit import code_digest
 
@@ -336,7 +336,7 @@ def decoded(value: Any, arrays: dict[str, np.ndarray]) -> Any:
 
 
 def _decoded_object(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
-    cls: Any = class_named(str(value["object"]))
+    cls: Any = load_class(str(value["object"]))
     fields = {key: decoded(each, arrays) for key, each in value["fields"].items()}
     if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "_fields") or cls is Observed:
         return cls(**fields)

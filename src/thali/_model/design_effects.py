@@ -27,7 +27,7 @@ from thali._people.populations import (
 )
 from thali._posterior.dependence import INDIVIDUALS, POWER, Dependence, of_one_person
 
-from .clusters import Clusters, clusters_of
+from .clusters import AnswersByRespondent, group_by_respondent
 from .respondent_scores import ScoreVariance
 
 # share of people who answered at least twice, from which on their answers are adjusted for by
@@ -47,7 +47,7 @@ def effect_of(parts: list[ScoreVariance]) -> float:
 
 
 def choose_dependence(
-    asked: Any, usual: str, data: Any, clusters: list[Clusters]
+    asked: Any, usual: str, data: Any, clusters: list[AnswersByRespondent]
 ) -> Dependence | None:
     """What is made of the people who answered, before the design effect is known; None if nobody
     knows who did."""
@@ -62,7 +62,7 @@ def choose_dependence(
         return (
             Dependence(INDEPENDENT, "", 1, answers, answers, float("nan")) if known == 1 else None
         )
-    counts = np.concatenate([each.answers for each in clusters])
+    counts = np.concatenate([each.n_answers for each in clusters])
     default = usual if np.mean(counts >= 2.0) >= ALIKE else INDEPENDENT
     model = asked if isinstance(asked, str) else default
     if model == ADJUSTED and counts.max() < 2.0:
@@ -90,7 +90,7 @@ def dependence_of_individuals(counts: np.ndarray) -> Dependence:
 def dependence_of_chains(
     asked: Any,
     data: Any,
-    scores_of: Callable[[list[tuple[Any, Clusters]]], list[ScoreVariance]],
+    scores_of: Callable[[list[tuple[Any, AnswersByRespondent]]], list[ScoreVariance]],
     has_ties: bool = False,
 ) -> Dependence | None:
     """What chains make of people: nothing by default, or they take a power of the likelihood.
@@ -104,7 +104,9 @@ def dependence_of_chains(
         return dependence_of_individuals(np.array([part.n_answers for part in data.data], float))
     parts = data.data if isinstance(data, GroupedData) else [data]
     known = [
-        (part, clusters) for part in parts if (clusters := clusters_of(part, has_ties)) is not None
+        (part, clusters)
+        for part in parts
+        if (clusters := group_by_respondent(part, has_ties)) is not None
     ]
     made = choose_dependence(asked, INDEPENDENT, data, [clusters for _, clusters in known])
     if made is None or made.number < 2 or (asked is None and data.n_options > MAX_OPTIONS):
