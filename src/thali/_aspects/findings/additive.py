@@ -122,7 +122,7 @@ _INTERVAL_COLUMNS = [
 ]
 
 
-def makers_of(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[Maker, ...]:
     """List the findings of a fit, by its data, population and method."""
     if model._engine.is_point:
         return POINT_FINDINGS

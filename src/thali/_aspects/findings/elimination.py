@@ -26,7 +26,8 @@ from thali._people.populations import LatentClasses
 from thali._trees.tree import Tree
 
 from ..answers.data_kind_checks import require_choices
-from . import groups, latent_classes as kinds, people
+from . import groups, people
+from . import latent_classes as kinds
 from .english import ENGLISH
 from .features import (
     build_features_finding,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 _MIN_COMPARED_OPTIONS = 3
 
 
-def makers_of(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
     """List the findings of a fit, by its population."""
     individual_findings = (
         *_FIRST_INDIVIDUAL_FINDINGS,

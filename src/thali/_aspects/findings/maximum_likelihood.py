@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _MAX_BEST, _MAX_WORST = 3, 3
 
 
-def makers_of(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
     """List the findings."""
     return LIKELIHOOD_FINDINGS
 

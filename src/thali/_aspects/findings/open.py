@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..models.open import LatentFeatureModel
 
 
-def makers_of(model: "LatentFeatureModel", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "LatentFeatureModel", settings: AnswerSettings) -> tuple[Maker, ...]:
     """List the findings, with the model check for the kind of data."""
     check_finding = _CHECKS.get(model._view.data_kind, check)
     return (
