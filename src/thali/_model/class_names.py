@@ -65,7 +65,7 @@ PLACES = {
     "Scores": "thali._classify.scores:Scores",
     "Setting": "thali.errors:Setting",
     "Similarities": "thali._data.similarities.similarities:Similarities",
-    "Standard": "thali._classify.input:Standard",
+    "Standard": "thali._classify.input:Standardization",
     "TasteScale": "thali._choice.logits.hierarchical_draws:TasteScale",
     "Thermodynamic": "thali._posterior.evidence:Thermodynamic",
     "TrainingData": "thali._data.rows:TrainingData",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .model import LatentClassLogit
 
 
-def makers_of(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings."""
     # whose classes are the segments, if each holds somebody
     held = set(model.membership_.to_numpy().argmax(axis=1))

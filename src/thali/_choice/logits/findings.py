@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .multinomial import MultinomialLogit
 
 
-def makers_of(
+def list_makers(
     model: "HierarchicalLogit | MultinomialLogit", settings: AnswerSettings
 ) -> tuple[Maker, ...]:
     """The makers of the findings of either logit."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _MAX_NAME = 100  # letters of the name of a class in a line
 
 
-def makers_of(model: "ProductClasses", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "ProductClasses", settings: AnswerSettings) -> tuple[Maker, ...]:
     """Return the makers of the findings."""
     choice_makers, segment_makers = build_choice_makers(settings)
     return (
