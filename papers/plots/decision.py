@@ -64,7 +64,7 @@ def decision(model: Any, X: Any, y: Any = None, *, ax: "Axes | None" = None) -> 
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['a', 'b']
     """
-    matrix = model._checked(X)
+    matrix = model._read_covariates(X)
     if matrix.shape[1] != 2:
         raise ArgumentError(
             "Regions can be drawn for two covariates, and this model was fitted to"
@@ -102,7 +102,7 @@ def _predicted(model: Any, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
         asked.append(np.linspace(low - margin, high + margin, _ASKED))
         drawn.append(np.linspace(low - margin, high + margin, _DRAWN * (_ASKED - 1) + 1))
     across, up = np.meshgrid(*asked)
-    found = model._probabilities(
+    found = model._compute_probabilities(
         np.ascontiguousarray(np.column_stack([across.ravel(), up.ravel()]))
     )
     found = found.reshape(_ASKED, _ASKED, -1)

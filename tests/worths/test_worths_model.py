@@ -10,8 +10,8 @@ from scipy.special import expit, gammaln, logit
 from scipy.stats import norm
 
 import thali as th
-from thali._worths.density import ComparisonRows, Density
-from thali._worths.sets import ChoiceSetDensity, group_answers
+from thali._worths.density import Density, DistinctComparisons
+from thali._worths.sets import ChoiceSetDensity, count_distinct_answers
 from thali.errors import ArgumentError, DataError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
@@ -37,11 +37,11 @@ def exact(data, spread):
     """The log evidence with coefficients, and draws of the log odds of the first option over
     others, with weights."""
     if isinstance(data, th.Choices):
-        density = ChoiceSetDensity(group_answers(data, 0.0, False), 3)
+        density = ChoiceSetDensity(count_distinct_answers(data, 0.0, False), 3)
     else:
         cells, zero = data.cells, np.zeros(len(data.cells.first), int)
         counts = cells.wins, cells.losses, cells.tied
-        rows = ComparisonRows(
+        rows = DistinctComparisons(
             cells.first, cells.second, zero, zero, cells.x, *counts, 0.0, bool(data.n_ties)
         )
         density = Density(rows, data.n_options)

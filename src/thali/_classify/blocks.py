@@ -1,7 +1,6 @@
-"""Rows that lie in blocks on other machines: covariates and labels as Dask arrays, block by block.
+"""Covariates and labels as Dask arrays, read block by block, possibly on other machines.
 
-Dask is imported only when somebody passes such an array; its scheduler may be a distributed
-cluster.
+Dask is imported only when such an array is passed; its scheduler may be a distributed cluster.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,16 +12,22 @@ import numpy as np
 
 from thali.errors import Argument, ArgumentError, DataError, Message, Setting, one_of
 
-from .input import Standard, codes_of, labels_of, matrix_of, standard_of
+from .input import (
+    Standardization,
+    check_labels,
+    compute_standardization,
+    convert_to_matrix,
+    encode_labels,
+)
 
 
-def is_blocked(X: Any) -> bool:
-    """Whether this is a Dask array."""
+def is_dask_array(X: Any) -> bool:
+    """Return whether X is a Dask array."""
     return hasattr(X, "to_delayed") and hasattr(X, "chunks")
 
 
 class BlockScan(NamedTuple):
-    """Blocks of rows and what was found in them."""
+    """Delayed blocks of rows, with the sizes, ranges and classes found in them."""
 
     pairs: list[tuple[Any, Any]]  # of covariates and labels, delayed
     rows: list[int]  # of each block
@@ -32,8 +37,8 @@ class BlockScan(NamedTuple):
     counts: np.ndarray  # rows of each class
 
 
-def see(X: Any, y: Any, sample_weight: Any, model: str) -> BlockScan:
-    """Check the blocks, and find their sizes, the ends of the covariates, and the classes."""
+def scan_blocks(X: Any, y: Any, sample_weight: Any, model: str) -> BlockScan:
+    """Check the blocks; find their sizes, covariate ranges and classes."""
     from dask.base import compute
     from dask.delayed import delayed
 
@@ -42,42 +47,52 @@ def see(X: Any, y: Any, sample_weight: Any, model: str) -> BlockScan:
             "sample_weight does not support a Dask array X; remove sample_weight, or pass"
             " X.compute()."
         )
-    pairs = _pairs(X, y, model)
-    seen = compute(
-        *(delayed(_look_over)(x, label, number, model) for number, (x, label) in enumerate(pairs))
+    pairs = _pair_blocks(X, y, model)
+    summaries = compute(
+        *(
+            delayed(_summarise_block)(x, label, block_index, model)
+            for block_index, (x, label) in enumerate(pairs)
+        )
     )
-    labels, counts = _labels_of(seen)
-    classes, _ = codes_of(
+    labels, counts = _merge_block_labels(summaries)
+    classes, _ = encode_labels(
         np.repeat(labels, np.minimum(counts, 2)), model, int(np.minimum(counts, 2).sum())
     )
     ends = np.array(
         [
-            np.min([part.lowest for part in seen], axis=0),
-            np.max([part.highest for part in seen], axis=0),
+            np.min([part.lowest for part in summaries], axis=0),
+            np.max([part.highest for part in summaries], axis=0),
         ]
     )
-    return BlockScan(pairs, [part.rows for part in seen], ends, seen[0].lowest, classes, counts)
+    return BlockScan(
+        pairs, [part.rows for part in summaries], ends, summaries[0].lowest, classes, counts
+    )
 
 
-def standard_over(seen: BlockScan, names: Sequence[str]) -> Standard:
-    """Mean and standard deviation over all blocks: two sweeps, the first for the mean."""
-    of_ends = standard_of(seen.ends, np.array(names, dtype=object))
-    unit, rows, blocks = of_ends.unit, sum(seen.rows), [x for x, _ in seen.pairs]
-    mean = sum_over(_sum_scaled, blocks, unit) / rows
-    squares = sum_over(_sum_squares, blocks, unit, mean)
-    return Standard(unit, mean, np.where(of_ends.varies, np.sqrt(squares / rows), np.inf))
+def compute_block_standardization(scan: BlockScan, names: Sequence[str]) -> Standardization:
+    """Compute the mean and sd of each column over all blocks.
+
+    It takes two passes, the first for the mean.
+    """
+    range_standardization = compute_standardization(scan.ends, np.array(names, dtype=object))
+    unit, rows, blocks = range_standardization.unit, sum(scan.rows), [x for x, _ in scan.pairs]
+    mean = sum_over_blocks(_sum_scaled, blocks, unit) / rows
+    squares = sum_over_blocks(_sum_squares, blocks, unit, mean)
+    return Standardization(
+        unit, mean, np.where(range_standardization.varies, np.sqrt(squares / rows), np.inf)
+    )
 
 
-def sum_over(function: Callable[..., Any], blocks: Sequence[Any], *rest: Any) -> Any:
-    """Σ function(block, *rest), always in the order of the blocks."""
+def sum_over_blocks(function: Callable[..., Any], blocks: Sequence[Any], *arguments: Any) -> Any:
+    """Return Σ function(block, *arguments), always in the order of the blocks."""
     from dask.base import compute
     from dask.delayed import delayed
 
-    return reduce(add, compute(*(delayed(function)(block, *rest) for block in blocks)))
+    return reduce(add, compute(*(delayed(function)(block, *arguments) for block in blocks)))
 
 
 def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
-    """Refuse a Dask array where a method needs all rows in memory."""
+    """Raise an error for a Dask array if the method needs rows in memory."""
     raise DataError(
         Message("X is a Dask array, whose rows stay in blocks, but "),
         Setting("method", method),
@@ -87,10 +102,13 @@ def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
     )
 
 
-def predicted(
+def map_prediction_blocks(
     predict: Callable[[Any], np.ndarray], X: Any, columns: int | None, dtype: Any = float
 ) -> Any:
-    """A Dask array of predictions, with as many columns or none, a block of rows a block of X."""
+    """Return predictions as a Dask array, one block per block of X.
+
+    It has `columns` columns, or one dimension if `columns` is None.
+    """
     X = X.rechunk({1: -1})
     if columns is None:
         return X.map_blocks(predict, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
@@ -99,8 +117,8 @@ def predicted(
     )
 
 
-def refuse_errors(return_se: bool) -> None:
-    """Refuse standard errors of predictions in blocks."""
+def refuse_block_errors(return_se: bool) -> None:
+    """Raise an error if standard errors of predictions in blocks are requested."""
     if return_se:
         raise ArgumentError(
             Argument("return_se"),
@@ -110,9 +128,8 @@ def refuse_errors(return_se: bool) -> None:
         )
 
 
-class _Part(NamedTuple):
-    """Facts of one block: rows, least and largest value of each covariate, labels and their
-    counts."""
+class _BlockSummary(NamedTuple):
+    """Size, covariate ranges, labels and label counts of one block."""
 
     rows: int
     lowest: np.ndarray
@@ -121,8 +138,8 @@ class _Part(NamedTuple):
     counts: np.ndarray
 
 
-def _pairs(X: Any, y: Any, model: str) -> list[tuple[Any, Any]]:
-    """Blocks of rows and of their labels."""
+def _pair_blocks(X: Any, y: Any, model: str) -> list[tuple[Any, Any]]:
+    """Return delayed pairs of a block of rows and its labels."""
     import dask.array as da
 
     if X.ndim != 2:
@@ -130,15 +147,15 @@ def _pairs(X: Any, y: Any, model: str) -> list[tuple[Any, Any]]:
             f"X must be two-dimensional, one row per observation; got {X.ndim} dimensions."
         )
     for name, array in (("X", X), ("y", y)):
-        if is_blocked(array) and np.isnan(np.concatenate(array.chunks)).any():
+        if is_dask_array(array) and np.isnan(np.concatenate(array.chunks)).any():
             raise DataError(
                 f"{name} is a Dask array with blocks of unknown length; call"
                 f" {name}.compute_chunk_sizes() first."
             )
     X = X.rechunk({1: -1})
     labels: Any = y
-    if not is_blocked(y):
-        labels = da.from_array(labels_of(y, model, X.shape[0]), chunks=-1)  # pyright: ignore
+    if not is_dask_array(y):
+        labels = da.from_array(check_labels(y, model, X.shape[0]), chunks=-1)  # pyright: ignore
     elif y.ndim != 1:
         raise DataError(
             f"y should be a 1d array of labels, one per row of X; got {y.ndim} dimensions."
@@ -152,30 +169,36 @@ def _pairs(X: Any, y: Any, model: str) -> list[tuple[Any, Any]]:
     return list(zip(X.to_delayed().ravel(), labels.to_delayed().ravel(), strict=True))
 
 
-def _look_over(x: Any, labels: Any, number: int, model: str) -> _Part:
+def _summarise_block(x: Any, labels: Any, block_index: int, model: str) -> _BlockSummary:
+    """Check one block of rows and labels and summarise it."""
     try:
-        matrix = matrix_of(x)
-        labels = labels_of(np.asarray(labels), model, len(matrix))
+        matrix = convert_to_matrix(x)
+        labels = check_labels(np.asarray(labels), model, len(matrix))
     except DataError as error:
         raise DataError(
-            f"Block {number} of X (rows counted from 0 within the block): {error}"
+            f"Block {block_index} of X (rows counted from 0 within the block): {error}"
         ) from None
-    return _Part(
+    return _BlockSummary(
         len(matrix), matrix.min(axis=0), matrix.max(axis=0), *np.unique(labels, return_counts=True)
     )
 
 
-def _labels_of(seen: Sequence[_Part]) -> tuple[np.ndarray, np.ndarray]:
-    kinds = [part.labels.dtype.kind in "OU" for part in seen]
-    if len(set(kinds)) > 1:
-        text, number = (repr(seen[kinds.index(kind)].labels[0]) for kind in (True, False))
+def _merge_block_labels(summaries: Sequence[_BlockSummary]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels of all blocks and the count of each."""
+    is_text_label = [part.labels.dtype.kind in "OU" for part in summaries]
+    if len(set(is_text_label)) > 1:
+        text, number = (
+            repr(summaries[is_text_label.index(is_text)].labels[0]) for is_text in (True, False)
+        )
         raise DataError(
             f"y contains labels of mixed types, {text} in one block and {number} in another;"
             " convert them to one type."
         )
-    labels, places = np.unique(np.concatenate([part.labels for part in seen]), return_inverse=True)
+    labels, label_indices = np.unique(
+        np.concatenate([part.labels for part in summaries]), return_inverse=True
+    )
     counts = np.zeros(len(labels), np.int64)
-    np.add.at(counts, places, np.concatenate([part.counts for part in seen]))
+    np.add.at(counts, label_indices, np.concatenate([part.counts for part in summaries]))
     return labels, counts
 
 

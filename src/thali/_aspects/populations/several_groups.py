@@ -26,9 +26,9 @@ from thali._posterior.evidence import LogEvidence
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.groups import columns_of_group, group_posterior
-from ..answers.population import with_population
-from ..answers.slopes import with_slopes
+from ..answers.group_posterior import build_group_posterior, select_group_columns
+from ..answers.population import add_population
+from ..answers.weight_slopes import add_slopes
 from ..draws.posterior_tree import KeptDraws
 from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, SLOPE_SD, Base, empty_base
 from ..moves.group_densities import MIN_WEIGHT
@@ -95,7 +95,9 @@ class SeveralGroups(Population):
             "similar": model.similar,
             "persons": model.persons,
         }
-        return group_posterior(draws, data, parts["likelihood"], **model_settings, attrs=attrs)
+        return build_group_posterior(
+            draws, data, parts["likelihood"], **model_settings, attrs=attrs
+        )
 
     def sample_prior(
         self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
@@ -199,10 +201,10 @@ class IndividualRespondents(SeveralGroups):
     ) -> Posterior:
         posterior = super()._posterior(draws, data, parts, task, attrs)
         if self.people.by:
-            posterior = with_slopes(posterior, draws, self._respondent_covariates(data))
+            posterior = add_slopes(posterior, draws, self._respondent_covariates(data))
         if not posterior.facts.of_choices:
             return posterior
-        return with_population(posterior, draws, len(data), float(parts["likelihood"].lapse))
+        return add_population(posterior, draws, len(data), float(parts["likelihood"].lapse))
 
     def estimate_evidence(
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
@@ -351,7 +353,7 @@ def _simulate_group_data(
 ) -> Any:
     """Simulate new data of one group."""
     parameters = {name: draw.extra[f"{name} {g}"][0] for name in likelihood.parameters}
-    return likelihood.new_data(columns_of_group(KeptDraws([draw], 1), g), parameters, data, rng)
+    return likelihood.new_data(select_group_columns(KeptDraws([draw], 1), g), parameters, data, rng)
 
 
 def _sample_group_draw(
@@ -479,7 +481,7 @@ def build_group_constant(
         draws, total = ladder.collect_draws(1), 0.0
         for g, data in enumerate(observed_data):
             parameters = {name: draws.extra[f"{name} {g}"] for name in likelihood.parameters}
-            columns = columns_of_group(KeptDraws([draws], 1), g)
+            columns = select_group_columns(KeptDraws([draws], 1), g)
             total += likelihood.posterior_part(
                 columns, parameters, data, (1, 1), False
             ).log_constant

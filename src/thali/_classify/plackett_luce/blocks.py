@@ -1,8 +1,7 @@
-"""Rows that lie in blocks on other machines: covariates and labels as Dask arrays, chunk by chunk.
+"""Training rows of Plackett–Luce regression in Dask arrays, block by block.
 
-Dask is imported only when somebody passes such an array; its scheduler may be a distributed
-cluster. Every worker keeps W of its rows; a sweep transfers only the weights and the (K + 1) p + 1
-sums.
+Dask is imported only when such an array is passed; its scheduler may be a distributed cluster.
+Every worker stores W of its rows; a sweep transfers only the weights and the (K + 1) p + 1 sums.
 """
 
 from collections.abc import Sequence
@@ -12,98 +11,115 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..blocks import see, standard_over, sum_over
-from ..input import matrix_of
-from .design import Look, PlackettLuceDesign, check_transform, look_at
-from .row_sums import CovariateRows, Curvature, Statistics, distinct_rows
+from ..blocks import compute_block_standardization, scan_blocks, sum_over_blocks
+from ..input import convert_to_matrix
+from .design import ColumnSummary, PlackettLuceDesign, check_transform, summarise_columns
+from .row_sums import CovariateRows, Curvature, Statistics, merge_equal_rows
 
 
-class Blocks:
-    """As `Rows`, for blocks in Dask: each is a delayed `Rows`."""
+class DaskRows:
+    """Delayed `CovariateRows`, one per block of rows."""
 
     n_classes: int
     p: int
     n_rows: int
     n: float
 
-    def __init__(self, held: Sequence[Any], n_classes: int, p: int, rows: Sequence[int]) -> None:
-        self._held, self.n_classes, self.p = list(held), n_classes, p
+    def __init__(self, blocks: Sequence[Any], n_classes: int, p: int, rows: Sequence[int]) -> None:
+        self._held, self.n_classes, self.p = list(blocks), n_classes, p
         self._rows = list(rows)
         self.n_rows = sum(rows)
         self.n = float(self.n_rows)
 
-    def statistics(self, A: Any, m: Any) -> Statistics:
-        """The fused sums at A (K × p) and m (p)."""
-        return sum_over(_statistics_of, self._held, A, m)
+    def compute_statistics(self, A: Any, m: Any) -> Statistics:
+        """Compute log-likelihood, R and s at A (K × p) and m (p)."""
+        return sum_over_blocks(_compute_block_statistics, self._held, A, m)
 
-    def curvature(self, A: Any, m: Any, columns: Any) -> Curvature:
-        """The sums of products that the Hessian needs, for some columns of W."""
-        return sum_over(_curvature_of, self._held, A, m, columns)
+    def compute_curvature(self, A: Any, m: Any, columns: Any) -> Curvature:
+        """Compute the sums of products for the Hessian, for columns of W."""
+        return sum_over_blocks(_compute_block_curvature, self._held, A, m, columns)
 
-    def sample(self, rows: int) -> CovariateRows:
-        """About that many rows in memory, from every block its share."""
+    def sample_rows(self, n_rows: int) -> CovariateRows:
+        """Sample about `n_rows` rows into memory, in proportion from all blocks."""
         from dask.base import compute
         from dask.delayed import delayed
 
-        shares = [-(-rows * size // self.n_rows) for size in self._rows]
+        shares = [-(-n_rows * size // self.n_rows) for size in self._rows]
         parts = compute(
             *(
-                delayed(_sample_of)(block, share)
+                delayed(_sample_block)(block, share)
                 for block, share in zip(self._held, shares, strict=True)
             )
         )
-        W, codes, counts = (np.concatenate([part[i] for part in parts]) for i in range(3))
+        W, codes, counts = (
+            np.concatenate([block_sample[i] for block_sample in parts]) for i in range(3)
+        )
         return CovariateRows(W, codes, self.n_classes, counts)
 
 
-class Gathered(NamedTuple):
-    """The input of a fit to blocks, as the classifier makes it for arrays in memory."""
+class DaskInput(NamedTuple):
+    """Input of a fit to a Dask array."""
 
-    data: Blocks
+    data: DaskRows
     design: PlackettLuceDesign
-    look: Look
+    column_summary: ColumnSummary
     classes: np.ndarray
     class_counts: np.ndarray
     n_features: int
 
 
-def gather(
+def prepare_dask_rows(
     X: Any, y: Any, sample_weight: Any, transform: Any, standardize: bool, model: str
-) -> Gathered:
-    """Check the blocks, find their classes and scale, and make every worker keep W of its rows."""
+) -> DaskInput:
+    """Check the blocks, find classes and scale, and build W on workers."""
     from dask.base import compute, persist
     from dask.delayed import delayed
 
     check_transform(transform)
-    seen = see(X, y, sample_weight, model)
+    scan = scan_blocks(X, y, sample_weight, model)
     names = [f"x{j}" for j in range(X.shape[1])]
-    standard = standard_over(seen, names) if standardize and transform is not None else None
-    design = PlackettLuceDesign.of_standard(standard, names, transform, seen.first[None])
-    held = persist(*(delayed(_rows_of)(x, label, design, seen.classes) for x, label in seen.pairs))
-    looks = compute(*(delayed(_look_of)(block) for block in held))
-    data = Blocks(held, len(seen.classes), len(design.columns), seen.rows)
-    return Gathered(data, design, reduce(add, looks), seen.classes, seen.counts, X.shape[1])
+    standard = (
+        compute_block_standardization(scan, names)
+        if standardize and transform is not None
+        else None
+    )
+    design = PlackettLuceDesign.from_standardization(standard, names, transform, scan.first[None])
+    blocks = persist(
+        *(delayed(_build_block_rows)(x, label, design, scan.classes) for x, label in scan.pairs)
+    )
+    summaries = compute(*(delayed(_summarise_block_columns)(block) for block in blocks))
+    data = DaskRows(blocks, len(scan.classes), len(design.columns), scan.rows)
+    return DaskInput(data, design, reduce(add, summaries), scan.classes, scan.counts, X.shape[1])
 
 
-def _rows_of(x: Any, labels: Any, design: PlackettLuceDesign, classes: Any) -> CovariateRows:
-    W, codes, counts = distinct_rows(
-        design.apply(matrix_of(x)), np.searchsorted(classes, np.asarray(labels))
+def _build_block_rows(
+    block: Any, labels: Any, design: PlackettLuceDesign, classes: Any
+) -> CovariateRows:
+    """Build W of a block and merge its equal rows."""
+    W, codes, counts = merge_equal_rows(
+        design.apply(convert_to_matrix(block)), np.searchsorted(classes, np.asarray(labels))
     )
     return CovariateRows(W, codes, len(classes), counts, threads=1)
 
 
-def _look_of(rows: CovariateRows) -> Look:
-    return look_at(rows.W, rows.counts)
+def _summarise_block_columns(rows: CovariateRows) -> ColumnSummary:
+    """Summarise the columns of W of a block."""
+    return summarise_columns(rows.W, rows.counts)
 
 
-def _statistics_of(rows: CovariateRows, A: np.ndarray, m: np.ndarray) -> Statistics:
-    return rows.statistics(A, m)
+def _compute_block_statistics(rows: CovariateRows, A: np.ndarray, m: np.ndarray) -> Statistics:
+    """Compute log-likelihood, R and s of a block."""
+    return rows.compute_statistics(A, m)
 
 
-def _curvature_of(rows: CovariateRows, A: np.ndarray, m: np.ndarray, columns: Any) -> Curvature:
-    return rows.curvature(A, m, columns)
+def _compute_block_curvature(
+    rows: CovariateRows, A: np.ndarray, m: np.ndarray, columns: Any
+) -> Curvature:
+    """Compute the sums of products of a block."""
+    return rows.compute_curvature(A, m, columns)
 
 
-def _sample_of(rows: CovariateRows, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    part = rows.sample(min(size, len(rows.W)))
-    return part.W, part.codes, part.counts
+def _sample_block(rows: CovariateRows, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return W, codes and counts of a sample of a block."""
+    sample = rows.sample_rows(min(size, len(rows.W)))
+    return sample.W, sample.codes, sample.counts

@@ -7,11 +7,11 @@ from thali._compile.jit import compiled, scalar
 from thali._inference.numerics.gamma import draw_log_gamma
 
 from .latent_moves import (
-    draw_latent,
-    mirror,
+    draw_latent_variables,
+    draw_shape_given_latent,
+    draw_shape_given_weights,
+    propose_mirror_move,
     redraw_columns,
-    shape_given_latent,
-    shape_given_weights,
 )
 from .state import (
     ACCEPTED,
@@ -20,40 +20,45 @@ from .state import (
     LOG_MASS,
     SWEEPS,
     TRIED,
-    dots,
-    keep_if_due,
-    normalise,
+    compute_scores,
+    normalise_weights,
+    record_if_due,
 )
-from .trial_moves import exchange, least, redraw
+from .trial_moves import exchange_columns, find_smallest_score, redraw_weight
 
-# exchanges and redraws of single weights a sweep; one a column of W if there are fewer columns
-MAX_MOVES = 128
-MIRRORS = 4  # a sweep
+# exchanges and single-weight proposals per sweep; one per column of W if it has fewer columns
+MAX_MOVES_PER_SWEEP = 128
+MIRRORS_PER_SWEEP = 4
 
 
 @compiled
-def recommended(
-    rng: Any, rows: Any, prior: Any, state: Any, kept: Any, until: Any, tune: int, thin: Any
+def run_recommended_sweeps(
+    rng: Any, rows: Any, prior: Any, state: Any, record: Any, until: Any, tune: int, thin: Any
 ) -> None:
-    """Sweeps of the sampler for small or learned a."""
-    if state.whole[SWEEPS] == 0:
-        sum_rows(rows, state)
-    while state.whole[SWEEPS] < until:
-        recommended_sweep(rng, rows, prior, state, tune)
-        state.whole[SWEEPS] += 1
-        keep_if_due(state, kept, tune, thin)
+    """Run and record sweeps of the sampler for small or learned a."""
+    if state.counters[SWEEPS] == 0:
+        update_scores(rows, state)
+    while state.counters[SWEEPS] < until:
+        draw_recommended_sweep(rng, rows, prior, state, tune)
+        state.counters[SWEEPS] += 1
+        record_if_due(state, record, tune, thin)
 
 
 @scalar
-def recommended_sweep(rng: Any, rows: Any, prior: Any, state: Any, tune: int) -> None:
-    """Latent variables, columns and a without the weights, the weights, a without their sum, moves
-    of the weights without latent variables."""
-    real, work = state.real, state.scratch
-    latent(rng, rows, prior, state)
+def draw_recommended_sweep(rng: Any, rows: Any, prior: Any, state: Any, tune: int) -> None:
+    """Draw latent variables, a and the weights; then move single weights.
+
+    The columns and a are drawn with the weights integrated out, a again with their sum integrated
+    out; the last moves use no latent variables.
+    """
+    real, scratch = state.real, state.scratch
+    update_latent_variables(rng, rows, prior, state)
     a = math.exp(real[LOG_A])
-    redraw_columns(rng, rows, a, state.log_rate, state.columns, state.counts, work.pull, work.size)
+    redraw_columns(
+        rng, rows, a, state.log_rate, state.columns, state.counts, scratch.pull, scratch.size
+    )
     if prior.learned:
-        real[LOG_A] = shape_given_latent(
+        real[LOG_A] = draw_shape_given_latent(
             rng,
             real[LOG_A],
             prior.low,
@@ -61,112 +66,116 @@ def recommended_sweep(rng: Any, rows: Any, prior: Any, state: Any, tune: int) ->
             state.counts,
             state.log_rate,
             prior.log_b,
-            work.occupied,
+            scratch.occupied,
         )
     draw_weights(rng, rows, state)
     if prior.learned:
-        real[LOG_A] = shape_given_weights(
-            rng, real[LOG_A], prior.low, prior.high, state.log_weights, work.occupied
+        real[LOG_A] = draw_shape_given_weights(
+            rng, real[LOG_A], prior.low, prior.high, state.log_weights, scratch.occupied
         )
-    moves = min(rows.mean.shape[0], MAX_MOVES)
-    for _ in range(moves):
-        exchange_once(rng, rows, state, tune)
+    n_moves = min(rows.mean.shape[0], MAX_MOVES_PER_SWEEP)
+    for _ in range(n_moves):
+        exchange_state_columns(rng, rows, state, tune)
     if rows.opposite[0] >= 0:
-        for _ in range(MIRRORS):
-            mirror_once(rng, rows, state)
+        for _ in range(MIRRORS_PER_SWEEP):
+            mirror_state(rng, rows, state)
     real[LOG_MASS] = draw_log_gamma(rng, math.exp(real[LOG_A]) * state.counts.size) - prior.log_b
-    redraw_some(rng, rows, prior, state, moves)
+    redraw_single_weights(rng, rows, prior, state, n_moves)
 
 
 @scalar
-def sum_rows(rows: Any, state: Any) -> None:
-    """T, S and the log-likelihood at the current weights."""
-    state.real[LOG_LIKELIHOOD] = dots(
-        rows, state.weights, state.totals, state.of_class, state.of_all
+def update_scores(rows: Any, state: Any) -> None:
+    """Update T, S and the log-likelihood at the current weights."""
+    state.real[LOG_LIKELIHOOD] = compute_scores(
+        rows, state.weights, state.totals, state.class_scores, state.total_scores
     )
 
 
 @scalar
-def latent(rng: Any, rows: Any, prior: Any, state: Any) -> None:
-    """C and Z given the weights; n_kj and ln(b + s_j), with s_j from times that are drawn for
-    weights of sum 1."""
-    work = state.scratch
-    draw_latent(
+def update_latent_variables(rng: Any, rows: Any, prior: Any, state: Any) -> None:
+    """Draw C and Z given the weights; update n_kj and ln(b + s_j).
+
+    s_j is computed from times that are drawn for weights of sum 1.
+    """
+    scratch = state.scratch
+    draw_latent_variables(
         rng,
         rows,
         state.weights,
-        state.of_class,
-        state.of_all,
+        state.class_scores,
+        state.total_scores,
         state.columns,
         state.times,
         state.counts,
         state.s,
-        work.target,
-        work.running,
-        work.place,
+        scratch.target,
+        scratch.running,
+        scratch.column_index,
     )
     for j in range(state.s.shape[0]):
         log_s = math.log(state.s[j]) - state.real[LOG_MASS] if state.s[j] > 0.0 else -math.inf
-        top = max(prior.log_b, log_s)
-        state.log_rate[j] = top + math.log1p(math.exp(min(prior.log_b, log_s) - top))
+        maximum = max(prior.log_b, log_s)
+        state.log_rate[j] = maximum + math.log1p(math.exp(min(prior.log_b, log_s) - maximum))
 
 
 @scalar
 def draw_weights(rng: Any, rows: Any, state: Any) -> None:
-    """λ_kj ~ Gamma(a + n_kj, b + s_j), and what follows from it."""
+    """Draw λ_kj ~ Gamma(a + n_kj, b + s_j); update scores and totals."""
     a = math.exp(state.real[LOG_A])
     for k in range(state.counts.shape[0]):
         for j in range(state.counts.shape[1]):
             state.log_weights[k, j] = (
                 draw_log_gamma(rng, a + state.counts[k, j]) - state.log_rate[j]
             )
-    state.real[LOG_MASS] = normalise(state.log_weights, state.weights, state.totals)
-    sum_rows(rows, state)
+    state.real[LOG_MASS] = normalise_weights(state.log_weights, state.weights, state.totals)
+    update_scores(rows, state)
 
 
 @scalar
-def exchange_once(rng: Any, rows: Any, state: Any, tune: int) -> None:
-    work = state.scratch
-    state.real[LOG_LIKELIHOOD], exchanged = exchange(
+def exchange_state_columns(rng: Any, rows: Any, state: Any, tune: int) -> None:
+    """Propose an exchange of two columns; count it."""
+    scratch = state.scratch
+    state.real[LOG_LIKELIHOOD], exchanged = exchange_columns(
         rng,
         rows,
         math.exp(state.real[LOG_A]),
         state.log_weights,
         state.weights,
         state.totals,
-        state.of_class,
-        state.of_all,
-        work.new_class,
-        work.new_all,
-        work.change,
+        state.class_scores,
+        state.total_scores,
+        scratch.new_class_scores,
+        scratch.new_total_scores,
+        scratch.change,
         state.real[LOG_LIKELIHOOD],
     )
-    _count(state, tune, exchanged)
+    _count_move(state, tune, exchanged)
 
 
 @scalar
-def mirror_once(rng: Any, rows: Any, state: Any) -> None:
-    state.real[LOG_LIKELIHOOD] = mirror(
+def mirror_state(rng: Any, rows: Any, state: Any) -> None:
+    """Propose a mirror move and update the log-likelihood."""
+    state.real[LOG_LIKELIHOOD] = propose_mirror_move(
         rng,
         rows,
         state.log_weights,
         state.weights,
         state.totals,
-        state.of_class,
-        state.of_all,
-        state.scratch.new_class,
-        state.scratch.new_all,
+        state.class_scores,
+        state.total_scores,
+        state.scratch.new_class_scores,
+        state.scratch.new_total_scores,
         state.real[LOG_LIKELIHOOD],
     )
 
 
 @scalar
-def redraw_some(rng: Any, rows: Any, prior: Any, state: Any, moves: Any) -> None:
-    """Redraw single weights from the prior, given the current sum of all."""
-    real, work = state.real, state.scratch
-    smallest = least(rows, state.of_class)
-    for _ in range(moves):
-        real[LOG_LIKELIHOOD], log_gain, smallest = redraw(
+def redraw_single_weights(rng: Any, rows: Any, prior: Any, state: Any, n_moves: Any) -> None:
+    """Propose single weights from the prior, given the sum of all."""
+    real, scratch = state.real, state.scratch
+    smallest = find_smallest_score(rows, state.class_scores)
+    for _ in range(n_moves):
+        real[LOG_LIKELIHOOD], log_gain, smallest = redraw_weight(
             rng,
             rows,
             math.exp(real[LOG_A]),
@@ -175,18 +184,19 @@ def redraw_some(rng: Any, rows: Any, prior: Any, state: Any, moves: Any) -> None
             state.log_weights,
             state.weights,
             state.totals,
-            state.of_class,
-            state.of_all,
-            work.new_class,
-            work.new_all,
-            work.change,
+            state.class_scores,
+            state.total_scores,
+            scratch.new_class_scores,
+            scratch.new_total_scores,
+            scratch.change,
             real[LOG_LIKELIHOOD],
         )
         real[LOG_MASS] += log_gain
 
 
 @scalar
-def _count(state: Any, tune: int, success: Any) -> None:
-    if state.whole[SWEEPS] >= tune:
-        state.whole[TRIED] += 1
-        state.whole[ACCEPTED] += success
+def _count_move(state: Any, tune: int, is_accepted: Any) -> None:
+    """Count a move and its acceptance after tuning."""
+    if state.counters[SWEEPS] >= tune:
+        state.counters[TRIED] += 1
+        state.counters[ACCEPTED] += is_accepted

@@ -1,8 +1,7 @@
-"""The sparse logit for rows in blocks of a Dask array: the maximum of its posterior, or a normal
-approximation.
+"""The fit of the sparse logit to a Dask array: maximum or normal approximation.
 
-Every worker keeps its standardised rows; a step transfers coefficients, sums over rows and, for the
-maximum, linear predictors.
+Every worker stores its standardised rows; a step transfers coefficients, sums over rows and, for
+the maximum, linear predictors.
 """
 
 from functools import partial
@@ -16,26 +15,32 @@ from thali._model.base import Job
 from thali._model.sampling import sampled
 from thali.errors import Argument, ArgumentError
 
-from ..blocks import BlockScan, refuse_blocks, see, standard_over, sum_over
-from ..input import Standard, matrix_of, warn_of_left_out
-from .approximation import Expansion, expansion_at, normal_posterior, radii_for
-from .arguments import NORMAL, BlockColumns, CoefficientPrior, DenseColumns, prior_of
-from .chain import problem_of
-from .engines import check
-from .maximum import ObservedRows, by_map
+from ..blocks import (
+    BlockScan,
+    compute_block_standardization,
+    refuse_blocks,
+    scan_blocks,
+    sum_over_blocks,
+)
+from ..input import Standardization, convert_to_matrix, warn_about_constant_columns
+from .approximation import Expansion, choose_radii, expand_log_likelihood, fit_normal_approximation
+from .arguments import NORMAL_METHODS, BlockColumns, CoefficientPrior, DenseColumns, read_prior
+from .chain import build_coefficient_problem
+from .engines import check_normal_run
+from .maximum import ObservedRows, build_maximum_job
 from .sweep import CoefficientProblem
 
 if TYPE_CHECKING:
     from .model import SparseMultinomialLogit
 
 
-def job_of_blocks(
+def build_dask_job(
     model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight: Any, run: Run
 ) -> Job:
-    """The fit."""
-    prior, by_size = prior_of(model), model.method == "auto"
-    if model.method not in (*NORMAL, "map") and not by_size:
-        refuse_blocks(model.method, (*NORMAL, "map"))
+    """Build the job of a fit to a Dask array."""
+    prior, is_automatic = read_prior(model), model.method == "auto"
+    if model.method not in (*NORMAL_METHODS, "map") and not is_automatic:
+        refuse_blocks(model.method, (*NORMAL_METHODS, "map"))
     if model.class_weight is not None:
         raise ArgumentError(
             Argument("class_weight"),
@@ -43,95 +48,112 @@ def job_of_blocks(
             Argument("class_weight"),
             ", or pass X.compute().",
         )
-    seen = see(X, y, sample_weight, type(model).__name__)
-    model.classes_, model.n_features_in_ = seen.classes, X.shape[1]
-    model._position_of_reference()
-    model._standard_ = _standard_of(model, seen)
-    model.method_ = "variational" if by_size and prior.name == "laplace" else model.method
-    if model._used.is_point:
-        return _maximum(model, seen, prior)
-    if model.method_ not in NORMAL:
-        refuse_blocks("polya-gamma", (*NORMAL, "map"))
-    check(model, run, float(sum(seen.rows)))
+    scan = scan_blocks(X, y, sample_weight, type(model).__name__)
+    model.classes_, model.n_features_in_ = scan.classes, X.shape[1]
+    model._find_reference_index()
+    model._standard_ = _choose_dask_standardization(model, scan)
+    model.method_ = "variational" if is_automatic and prior.name == "laplace" else model.method
+    if model._used_engine.is_point:
+        return _build_dask_maximum_job(model, scan, prior)
+    if model.method_ not in NORMAL_METHODS:
+        refuse_blocks("polya-gamma", (*NORMAL_METHODS, "map"))
+    check_normal_run(model, run, float(sum(scan.rows)))
     return Job(
-        partial(_normal, model, seen, prior, run), draws=run.draws, data=model._size(sum(seen.rows))
+        partial(_fit_dask_approximation, model, scan, prior, run),
+        draws=run.draws,
+        data=model._describe_size(sum(scan.rows)),
     )
 
 
-def _maximum(model: "SparseMultinomialLogit", seen: BlockScan, prior: Any) -> Job:
-    """The fit by the maximum, whose columns are in blocks."""
+def _build_dask_maximum_job(model: "SparseMultinomialLogit", scan: BlockScan, prior: Any) -> Job:
+    """Build the job of a fit by the maximum; columns stay in blocks."""
     from dask.base import persist
     from dask.delayed import delayed
 
     standard = model._standard_
-    held = persist(*(delayed(_columns_of)(x, standard, prior.intercept) for x, _ in seen.pairs))
-    codes, penalised = _codes(seen), int(standard.varies.sum())
-    columns = BlockColumns(held, seen.rows, penalised + prior.intercept)
-    others = np.flatnonzero(np.arange(len(seen.classes)) != model._position_of_reference())
-    observed = ObservedRows(
-        columns, (codes[:, None] == others).astype(float), np.ones(len(codes)), penalised
+    blocks = persist(
+        *(delayed(_build_block_columns)(x, standard, prior.intercept) for x, _ in scan.pairs)
     )
-    return by_map(model, observed, prior.eta, model._size(len(codes)))
+    codes, penalised = _encode_dask_labels(scan), int(standard.varies.sum())
+    columns = BlockColumns(blocks, scan.rows, penalised + prior.intercept)
+    free_classes = np.flatnonzero(np.arange(len(scan.classes)) != model._find_reference_index())
+    observed = ObservedRows(
+        columns, (codes[:, None] == free_classes).astype(float), np.ones(len(codes)), penalised
+    )
+    return build_maximum_job(model, observed, prior.eta, model._describe_size(len(codes)))
 
 
-def _normal(
-    model: "SparseMultinomialLogit", seen: BlockScan, prior: CoefficientPrior, run: Any
+def _fit_dask_approximation(
+    model: "SparseMultinomialLogit", scan: BlockScan, prior: CoefficientPrior, run: Any
 ) -> dict[str, Any]:
-    """The fit by a normal approximation: from then on the rows are not needed any more, only their
-    classes."""
+    """Fit a normal approximation; afterwards only class codes are needed."""
     from dask.base import persist
     from dask.delayed import delayed
 
-    standard, codes = model._standard_, _codes(seen)
-    facts = standard, seen.classes, model._position_of_reference(), prior
-    held = persist(*(delayed(_problem_of)(*pair, *facts) for pair in seen.pairs))
+    standard, codes = model._standard_, _encode_dask_labels(scan)
+    arguments = standard, scan.classes, model._find_reference_index(), prior
+    problems = persist(*(delayed(_build_block_problem)(*pair, *arguments) for pair in scan.pairs))
     no_rows = np.empty((0, int(standard.varies.sum())))
-    empty = problem_of(no_rows, codes[:0], len(seen.classes), facts[2], prior, False)
-    radii = radii_for(empty, float(len(codes)))
+    empty = build_coefficient_problem(
+        no_rows, codes[:0], len(scan.classes), arguments[2], prior, False
+    )
+    radii = choose_radii(empty, float(len(codes)))
 
     def expand(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
-        return sum_over(expansion_at, held, coef, covariance, radii)
+        return sum_over_blocks(expand_log_likelihood, problems, coef, covariance, radii)
 
-    model._normal_ = normal_posterior(empty, prior.eta, model._used.has_bound, expand)
+    model._normal_ = fit_normal_approximation(
+        empty, prior.eta, model._used_engine.has_bound, expand
+    )
     ones, numbers = np.ones(len(codes)), np.arange(len(codes))
     source = TrainingData(no_rows, codes, ones, numbers, ones, numbers)
     return sampled(model, model._sampling(source, run))
 
 
-def _standard_of(model: "SparseMultinomialLogit", seen: BlockScan) -> Standard:
-    """The scale of the covariates over all blocks: their own, or none."""
+def _choose_dask_standardization(
+    model: "SparseMultinomialLogit", scan: BlockScan
+) -> Standardization:
+    """Return the standardisation over all blocks, or none if not requested."""
     if not model.standardize:
-        return model._standard_for(seen.ends, model.fit_intercept)
-    standard = standard_over(seen, model._column_names())
-    warn_of_left_out(standard, None)
+        return model._choose_standardization(scan.ends, model.fit_intercept)
+    standard = compute_block_standardization(scan, model._column_names())
+    warn_about_constant_columns(standard, None)
     return standard
 
 
-def _codes(seen: BlockScan) -> np.ndarray:
-    """The place of the label of every row among the classes."""
+def _encode_dask_labels(scan: BlockScan) -> np.ndarray:
+    """Return the class index of each row, over all blocks."""
     from dask.base import compute
     from dask.delayed import delayed
 
     return np.concatenate(
-        compute(*(delayed(_codes_of)(labels, seen.classes) for _, labels in seen.pairs))
+        compute(*(delayed(_encode_block_labels)(labels, scan.classes) for _, labels in scan.pairs))
     )
 
 
-def _columns_of(x: Any, standard: Standard, intercept: bool) -> DenseColumns:
-    return DenseColumns(standard.varying(matrix_of(x)), intercept)
+def _build_block_columns(block: Any, standard: Standardization, intercept: bool) -> DenseColumns:
+    """Return the standardised columns of a block."""
+    return DenseColumns(standard.varying(convert_to_matrix(block)), intercept)
 
 
-def _codes_of(labels: Any, classes: np.ndarray) -> np.ndarray:
+def _encode_block_labels(labels: Any, classes: np.ndarray) -> np.ndarray:
+    """Return the class index of each row of a block."""
     return np.searchsorted(classes, np.asarray(labels))
 
 
-def _problem_of(
-    x: Any,
+def _build_block_problem(
+    block: Any,
     labels: Any,
-    standard: Standard,
+    standard: Standardization,
     classes: np.ndarray,
     reference: int,
     prior: CoefficientPrior,
 ) -> CoefficientProblem:
-    rows = standard.varying(matrix_of(x)), _codes_of(labels, classes), len(classes), reference
-    return problem_of(*rows, prior, False)
+    """Build the coefficient problem of a block."""
+    rows = (
+        standard.varying(convert_to_matrix(block)),
+        _encode_block_labels(labels, classes),
+        len(classes),
+        reference,
+    )
+    return build_coefficient_problem(*rows, prior, False)

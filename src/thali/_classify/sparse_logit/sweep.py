@@ -1,12 +1,12 @@
-r"""One sweep of the sampler of the sparse multinomial logit.
+r"""One sweep of the Gibbs sampler of the sparse multinomial logit.
 
 The model: :math:`P(y_i = k) \propto \exp(b_k + x_i^T\beta_k)`, the reference class at 0; every beta
 is Laplace of rate :math:`\sqrt\eta`, which is Normal(0, tau) with tau exponential of rate eta/2;
 eta ~ Gamma(shape, rate) or fixed; b ~ Normal(0, 100). Or the betas have the prior of `horseshoe`.
 
-A class given the others is a logistic regression with an offset, the logarithm of the sum of the
-others' exponentials. Trajectories of all classes at once follow, where there are few enough
-coefficients.
+Given the other classes, a class is a logistic regression with an offset, the logarithm of the sum
+of the other classes' exponentials. With few enough coefficients, trajectories of all classes
+follow.
 """
 
 import math
@@ -19,36 +19,39 @@ from thali._inference.numerics.polya_gamma import draw_half_inverse_gaussian, dr
 from thali._inference.numerics.truncated import draw_by_gamma_proposal
 
 from .horseshoe import (
-    FURTHEST,
+    MAX_LOG_SQUARE,
     SLAB_SQUARE,
     TAU_SQUARE,
-    draw_spreads,
-    log_prior_of_slab,
-    log_prior_of_tau,
+    draw_horseshoe_scales,
+    log_slab_prior,
+    log_tau_prior,
 )
 from .trajectory import (
-    ALONE,
-    adapt_motion,
+    FIRST_SWEEPS,
     adapt_step,
-    applied,
-    draw_along_trajectory,
-    draw_tall,
-    draw_wide,
+    adapt_trajectory,
+    dot_row_vector,
+    draw_coefficients_by_column,
+    draw_coefficients_by_row,
+    move_along_trajectory,
 )
 
 INTERCEPT_VARIANCE = 100.0
-ETA, LOG_STEP, TRIED, ACCEPTED = 0, 1, 2, 3  # places in `State.real`
+ETA, LOG_STEP, TRIED, ACCEPTED = 0, 1, 2, 3  # indices in `CoefficientState.real`
 LAPLACE, HORSESHOE = 0, 1  # priors
-_SMALLEST = 1e-150  # of sqrt(eta): its square is still a float
-# of a variance: its square root and its inverse are floats
+_MIN_ROOT_ETA = 1e-150  # smallest sqrt(eta) whose square is a float
+# variances whose square root and inverse are floats
 _MIN_VARIANCE, _MAX_VARIANCE = 1e-300, 1e100
 _MAX_WIDE = 1e13  # above it `draw_wide` loses precision
-_NARROW, _WIDE = math.log(0.1), math.log(4.0)  # widths of steps of ln tau², as logarithms
-_WANTED = 0.4  # share of the scale moves that should be accepted
+_LOG_MIN_WIDTH, _LOG_MAX_WIDTH = (
+    math.log(0.1),
+    math.log(4.0),
+)  # widths of steps of ln tau², as logarithms
+_TARGET_ACCEPTANCE = 0.4  # of the scale move
 
 
 class CoefficientProblem(NamedTuple):
-    """Data and prior, which never change while a chain runs."""
+    """Data and prior of a chain, which do not change during the run."""
 
     # (m, n) or, if there are more coefficients than rows, (n, m); the intercept's ones last
     covariates: np.ndarray
@@ -56,35 +59,43 @@ class CoefficientProblem(NamedTuple):
     counts: np.ndarray  # (n,) weights of the rows
     classes: int
     reference: int
-    penalised: int  # coefficients that are shrunk: all, or all but the intercept
+    n_penalised: int  # number of shrunk coefficients: all, or all but the intercept
     wide: bool
     shape: float
     rate: float
-    learned: bool  # whether eta is
+    learns_eta: bool  # whether eta is learned
     prior: int
     global_scale: float  # of the half-Cauchy prior of tau
     slab_df: float
     slab_scale: float
-    trajectories: int  # in a sweep
+    trajectories: int  # number per sweep
 
 
 class CoefficientState(NamedTuple):
-    """The state of a chain, and its work space."""
+    """State of a chain, and its work space."""
 
     coef: np.ndarray  # (K, m); the reference class keeps its zeros
-    variance: np.ndarray  # (K, m): of every coefficient given its scale
-    spread: np.ndarray  # (K, m): of the horseshoe, tau² lambda²
-    linear: np.ndarray  # (K, n): x_i^T coef_k
+    variance: np.ndarray  # (K, m) prior variances given the scales
+    spread: np.ndarray  # (K, m) tau² lambda² of the horseshoe
+    linear: np.ndarray  # (K, n) x_i^T coef_k
     real: np.ndarray  # ETA, the random walk of the scale move, TAU_SQUARE, SLAB_SQUARE
     weights: np.ndarray  # (n,)
     pull: np.ndarray  # (n,)
-    scaled: np.ndarray  # as covariates
-    gram: np.ndarray  # square, of the smaller side
-    right: np.ndarray  # of the smaller side
+    scaled: np.ndarray  # shape of covariates
+    gram: np.ndarray  # (s, s) for the smaller side s of covariates
+    right: np.ndarray  # (s,)
+
+
+class CoefficientDraws(NamedTuple):
+    """Recorded draws of a chain."""
+
+    coef: np.ndarray  # (draws, K, m)
+    log_likelihood: np.ndarray  # (draws,)
+    scales: np.ndarray  # (draws, 2): eta; for the horseshoe tau and c
 
 
 @compiled
-def run(
+def record_sweeps(
     rng: np.random.Generator,
     problem: Any,
     state: Any,
@@ -97,120 +108,122 @@ def run(
     tune: int,
     thin: Any,
 ) -> None:
-    """Sweeps number `sweep` + 1 to `until`; every `thin`-th one after `tune` is recorded."""
+    """Run sweeps `sweep` + 1 to `until`; record every `thin`-th after `tune`."""
     while sweep < until:
         sweep += 1
-        one_sweep(rng, problem, state)
-        if sweep > tune or sweep > ALONE:
+        draw_sweep(rng, problem, state)
+        if sweep > tune or sweep > FIRST_SWEEPS:
             for _ in range(problem.trajectories):
-                one_trajectory(rng, problem, state, motion, sweep <= tune)
+                draw_trajectory(rng, problem, state, motion, sweep <= tune)
         if sweep <= tune:
-            _adapt(state.real, sweep)
+            _adapt_scale_step(state.real, sweep)
             if problem.trajectories > 0:
-                adapt_motion(problem, state, motion, sweep, tune)
+                adapt_trajectory(problem, state, motion, sweep, tune)
         elif (sweep - tune) % thin == 0:
-            row = (sweep - tune) // thin - 1
+            draw_index = (sweep - tune) // thin - 1
             for k in range(problem.classes):
                 for j in range(state.coef.shape[1]):
-                    coefs[row, k, j] = state.coef[k, j]
-            likelihoods[row] = log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
+                    coefs[draw_index, k, j] = state.coef[k, j]
+            likelihoods[draw_index] = log_likelihood(
+                problem.codes, problem.counts, state.linear, 1.0
+            )
             if problem.prior == HORSESHOE:
-                scales[row, 0] = math.sqrt(state.real[TAU_SQUARE])
-                scales[row, 1] = math.sqrt(state.real[SLAB_SQUARE])
+                scales[draw_index, 0] = math.sqrt(state.real[TAU_SQUARE])
+                scales[draw_index, 1] = math.sqrt(state.real[SLAB_SQUARE])
             else:
-                scales[row, 0] = state.real[ETA]
+                scales[draw_index, 0] = state.real[ETA]
 
 
 @scalar
-def one_sweep(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Draw the scales given the coefficients, then the coefficients class by class, then move all
-    by a common scale."""
-    draw_prior(rng, problem, state)
+def draw_sweep(rng: np.random.Generator, problem: Any, state: Any) -> None:
+    """Draw scales, then coefficients by class, then move their common scale."""
+    draw_prior_scales(rng, problem, state)
     for k in range(problem.classes):
         if k != problem.reference:
-            draw_auxiliary(rng, problem, state, k)
-            draw_class(rng, problem, state, k)
+            draw_auxiliary_variables(rng, problem, state, k)
+            draw_class_coefficients(rng, problem, state, k)
     if problem.classes > 2:
-        draw_reference(rng, problem, state)
-    move_scale(rng, problem, state)
+        draw_common_shift(rng, problem, state)
+    move_common_scale(rng, problem, state)
 
 
 @scalar
-def one_trajectory(
-    rng: np.random.Generator, problem: Any, state: Any, motion: Any, tunes: Any
+def draw_trajectory(
+    rng: np.random.Generator, problem: Any, state: Any, motion: Any, is_tuning: Any
 ) -> None:
-    """Draw the scales given the coefficients, then move all coefficients along a trajectory and by
-    a common scale."""
-    draw_prior(rng, problem, state)
-    probability = draw_along_trajectory(rng, problem, state, motion)
-    if tunes:
+    """Draw scales, then move all coefficients along a trajectory."""
+    draw_prior_scales(rng, problem, state)
+    probability = move_along_trajectory(rng, problem, state, motion)
+    if is_tuning:
         adapt_step(motion, probability)
-    move_scale(rng, problem, state)
+    move_common_scale(rng, problem, state)
 
 
 @scalar
-def draw_prior(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Draw the scales given the coefficients; of the horseshoe, then move tau with them."""
+def draw_prior_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
+    """Draw the prior scales given the coefficients; for the horseshoe, move tau."""
     if problem.prior == HORSESHOE:
-        draw_spreads(rng, problem, state)
-        move_tau(rng, problem, state)
+        draw_horseshoe_scales(rng, problem, state)
+        move_tau_with_coefficients(rng, problem, state)
     else:
-        draw_scales(rng, problem, state)
+        draw_laplace_scales(rng, problem, state)
 
 
 @scalar
-def draw_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Draw eta and then every tau given eta, both given the coefficients alone.
+def draw_laplace_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
+    """Draw eta, then every tau given eta, both given the coefficients.
 
-    1/tau is inverse Gaussian of mean sqrt(eta)/|beta| and shape eta. Drawing eta with the taus left
-    out is the same posterior as eta | tau ~ Gamma((K-1)J + shape, rate + sum tau/2) with less
-    dependence between sweeps.
+    1/tau is inverse Gaussian of mean sqrt(eta)/|beta| and shape eta. With the taus integrated out,
+    the draw of eta has the same posterior as eta | tau ~ Gamma((K-1)J + shape, rate + sum tau/2),
+    with less dependence between sweeps.
     """
-    if problem.learned:
-        size = 0.0
+    if problem.learns_eta:
+        absolute_sum = 0.0
         for k in range(problem.classes):
-            for j in range(problem.penalised):
-                size += abs(state.coef[k, j])
-        count = (problem.classes - 1) * problem.penalised
+            for j in range(problem.n_penalised):
+                absolute_sum += abs(state.coef[k, j])
+        n_coefficients = (problem.classes - 1) * problem.n_penalised
         # √eta has a density proportional to v^(shape-1) exp(-size v - rate v^2)
         root = max(
-            draw_by_gamma_proposal(rng, 2.0 * problem.shape + count, 2.0 * problem.rate, -size),
-            _SMALLEST,
+            draw_by_gamma_proposal(
+                rng, 2.0 * problem.shape + n_coefficients, 2.0 * problem.rate, -absolute_sum
+            ),
+            _MIN_ROOT_ETA,
         )
         state.real[ETA] = root * root
     eta = state.real[ETA]
-    most = _MAX_WIDE if problem.wide else _MAX_VARIANCE
+    max_variance = _MAX_WIDE if problem.wide else _MAX_VARIANCE
     for k in range(problem.classes):
         if k != problem.reference:
-            for j in range(problem.penalised):
+            for j in range(problem.n_penalised):
                 tau = draw_half_inverse_gaussian(rng, abs(state.coef[k, j]) * math.sqrt(eta)) / eta
-                state.variance[k, j] = min(max(tau, _MIN_VARIANCE), most)
+                state.variance[k, j] = min(max(tau, _MIN_VARIANCE), max_variance)
 
 
 @part
-def draw_auxiliary(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
-    """Draw the variables given which the likelihood of class k against the others is Gaussian in
-    its coefficients.
+def draw_auxiliary_variables(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
+    """Draw Polya-Gamma variables of class k against the other classes.
 
-    A row of weight c has a Polya-Gamma variable of shape c.
+    Given them, the likelihood is Gaussian in the coefficients of class k. A row of weight c has a
+    Polya-Gamma variable of shape c.
     """
     for i in range(problem.codes.size):
-        others = _log_of_others(state.linear, k, i, problem.classes)
-        count = problem.counts[i]
+        log_others = _log_sum_other_classes(state.linear, k, i, problem.classes)
+        c = problem.counts[i]
         weight = pull = 0.0
-        if count > 0:
-            weight = draw_polya_gamma_shape(rng, count, state.linear[k, i] - others)
-            pull = (0.5 * count if problem.codes[i] == k else -0.5 * count) + weight * others
+        if c > 0:
+            weight = draw_polya_gamma_shape(rng, c, state.linear[k, i] - log_others)
+            pull = (0.5 * c if problem.codes[i] == k else -0.5 * c) + weight * log_others
         state.pull[i] = pull
         state.weights[i] = weight
 
 
 @part
-def draw_class(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
-    """The coefficients of class k, and its row of the linear predictors."""
+def draw_class_coefficients(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
+    """Draw the coefficients of class k and update its linear predictors."""
     s = state
     if problem.wide:
-        draw_wide(
+        draw_coefficients_by_row(
             rng,
             problem.covariates,
             s.weights,
@@ -222,7 +235,7 @@ def draw_class(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> No
             s.coef[k],
         )
     else:
-        draw_tall(
+        draw_coefficients_by_column(
             rng,
             problem.covariates,
             s.weights,
@@ -233,16 +246,16 @@ def draw_class(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> No
             s.right,
             s.coef[k],
         )
-    _predict(problem, state, k)
+    _update_predictors(problem, state, k)
 
 
 @scalar
-def _predict(problem: Any, state: Any, k: Any) -> None:
-    """The linear predictors of class k from its coefficients."""
+def _update_predictors(problem: Any, state: Any, k: Any) -> None:
+    """Update the linear predictors of class k from its coefficients."""
     A, n = problem.covariates, problem.codes.size
     if problem.wide:
         for i in range(n):
-            state.linear[k, i] = applied(A, i, state.coef[k], A.shape[1])
+            state.linear[k, i] = dot_row_vector(A, i, state.coef[k], A.shape[1])
         return
     for i in range(n):
         state.linear[k, i] = 0.0
@@ -252,16 +265,15 @@ def _predict(problem: Any, state: Any, k: Any) -> None:
 
 
 @part
-def draw_reference(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Shift the coefficients of all classes but the reference by a common vector, drawn from its
-    conditional.
+def draw_common_shift(rng: np.random.Generator, problem: Any, state: Any) -> None:
+    """Shift all classes but the reference by a vector drawn conditionally.
 
     Classes that differ from the reference in the same way mix slowly when drawn one by one. A shift
     by -c is the logistic regression of the reference, with coefficients c, against the others; the
     prior of c is the product of Normal(beta_k - c; 0, tau_k) over the other classes.
     """
     r, s = problem.reference, state
-    draw_auxiliary(rng, problem, state, r)
+    draw_auxiliary_variables(rng, problem, state, r)
     for j in range(s.coef.shape[1]):
         precision = mean = 0.0
         for k in range(problem.classes):
@@ -270,20 +282,20 @@ def draw_reference(rng: np.random.Generator, problem: Any, state: Any) -> None:
                 mean += s.coef[k, j] / s.variance[k, j]
         s.variance[r, j] = 1.0 / precision
         s.coef[r, j] = mean / precision
-    _shift(problem, state)
+    _subtract_reference(problem, state)
     for i in range(problem.codes.size):
         s.pull[i] -= s.weights[i] * s.linear[r, i]
-    draw_class(rng, problem, state, r)
-    _shift(problem, state)
+    draw_class_coefficients(rng, problem, state, r)
+    _subtract_reference(problem, state)
     s.coef[r] = 0.0
     s.linear[r] = 0.0
 
 
 @scalar
-def _shift(problem: Any, state: Any) -> None:
-    """Subtract the coefficients of the reference from those of the other classes."""
+def _subtract_reference(problem: Any, state: Any) -> None:
+    """Subtract the coefficients of the reference from those of other classes."""
     r = problem.reference
-    _predict(problem, state, r)
+    _update_predictors(problem, state, r)
     for k in range(problem.classes):
         if k != r:
             for j in range(state.coef.shape[1]):
@@ -293,14 +305,13 @@ def _shift(problem: Any, state: Any) -> None:
 
 
 @scalar
-def move_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Metropolis: all coefficients times u, all variances times u^2, and the hyperparameters that
-    are learned alike.
+def move_common_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
+    """Rescale coefficients, variances and hyperparameters by a Metropolis step.
 
-    Along this line the posterior may be wide although each conditional is narrow, so that other
-    moves are slow there. With ln u symmetric the ratio has the likelihood, and prior and Jacobian
-    of intercepts and hyperparameters: eta is divided by u^2; tau and c of the horseshoe are
-    multiplied by u.
+    It multiplies all coefficients by u and all variances by u^2. Along this line the posterior may
+    be wide although each conditional is narrow, so that other moves are slow there. With ln u
+    symmetric the ratio has the likelihood, and prior and Jacobian of intercepts and
+    hyperparameters: eta is divided by u^2; tau and c of the horseshoe are multiplied by u.
     """
     log_u = math.exp(state.real[LOG_STEP]) * rng.standard_normal()
     square = math.exp(2.0 * log_u)
@@ -309,9 +320,9 @@ def move_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
     taus = 0.0
     for k in range(problem.classes):
         if k != problem.reference:
-            for j in range(problem.penalised):
+            for j in range(problem.n_penalised):
                 taus += state.variance[k, j]
-            for j in range(problem.penalised, state.coef.shape[1]):
+            for j in range(problem.n_penalised, state.coef.shape[1]):
                 ratio += (
                     log_u
                     - 0.5
@@ -322,16 +333,16 @@ def move_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
                 )
     eta, tau, slab = state.real[ETA], state.real[TAU_SQUARE], state.real[SLAB_SQUARE]
     if problem.prior == HORSESHOE:
-        ratio += log_prior_of_tau(problem, math.log(tau * square)) - log_prior_of_tau(
+        ratio += log_tau_prior(problem, math.log(tau * square)) - log_tau_prior(
             problem, math.log(tau)
         )
-        ratio += log_prior_of_slab(problem, math.log(slab * square)) - log_prior_of_slab(
+        ratio += log_slab_prior(problem, math.log(slab * square)) - log_slab_prior(
             problem, math.log(slab)
         )
-    elif problem.learned:
+    elif problem.learns_eta:
         ratio -= 2.0 * problem.shape * log_u + problem.rate * eta * (1.0 / square - 1.0)
     else:
-        ratio += 2.0 * (problem.classes - 1) * problem.penalised * log_u - 0.5 * eta * taus * (
+        ratio += 2.0 * (problem.classes - 1) * problem.n_penalised * log_u - 0.5 * eta * taus * (
             square - 1.0
         )
     state.real[TRIED] += 1.0
@@ -341,11 +352,11 @@ def move_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
     if problem.prior == HORSESHOE:
         state.real[TAU_SQUARE] = tau * square
         state.real[SLAB_SQUARE] = slab * square
-    elif problem.learned:
+    elif problem.learns_eta:
         state.real[ETA] = eta / square
     for k in range(problem.classes):
         if k != problem.reference:
-            for j in range(problem.penalised):
+            for j in range(problem.n_penalised):
                 state.variance[k, j] *= square
                 state.spread[k, j] *= square
             for j in range(state.coef.shape[1]):
@@ -355,78 +366,78 @@ def move_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
 
 
 @scalar
-def move_tau(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Metropolis: tau times a factor, and every coefficient in proportion to its standard
-    deviation, which follows.
+def move_tau_with_coefficients(rng: np.random.Generator, problem: Any, state: Any) -> None:
+    """Rescale tau and coefficients in proportion by a Metropolis step.
 
-    Given many small coefficients tau hardly moves, and given tau they hardly do. Of beta divided by
-    its standard deviation given tau, lambda and c, the prior knows no tau, so that the ratio has
-    the likelihood and the prior of ln tau² alone (Papaspiliopoulos, Roberts & Sköld, 2007). The
-    width of the symmetric step is drawn first.
+    Each coefficient is multiplied by the same factor as its standard deviation. Given many small
+    coefficients tau moves little, and given tau they move little. The prior of beta divided by its
+    standard deviation given tau, lambda and c does not depend on tau, so that the ratio has the
+    likelihood and the prior of ln tau² alone (Papaspiliopoulos, Roberts & Sköld, 2007). The width
+    of the symmetric step is drawn first.
     """
-    step = math.exp(_NARROW + (_WIDE - _NARROW) * rng.random()) * rng.standard_normal()
+    step = (
+        math.exp(_LOG_MIN_WIDTH + (_LOG_MAX_WIDTH - _LOG_MIN_WIDTH) * rng.random())
+        * rng.standard_normal()
+    )
     before = math.log(state.real[TAU_SQUARE])
-    if abs(before + step) > FURTHEST:
+    if abs(before + step) > MAX_LOG_SQUARE:
         return
-    ratio = log_prior_of_tau(problem, before + step) - log_prior_of_tau(problem, before)
+    ratio = log_tau_prior(problem, before + step) - log_tau_prior(problem, before)
     ratio -= log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
-    _carry_with_tau(problem, state, math.exp(step))
+    _rescale_with_tau(problem, state, math.exp(step))
     ratio += log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
     if not ratio > -rng.standard_exponential():
-        _carry_with_tau(problem, state, math.exp(-step))
+        _rescale_with_tau(problem, state, math.exp(-step))
 
 
 @scalar
-def _carry_with_tau(problem: Any, state: Any, factor: Any) -> None:
-    """Multiply tau² and every tau² lambda², and coefficients as the standard deviations that
-    follow."""
+def _rescale_with_tau(problem: Any, state: Any, factor: Any) -> None:
+    """Multiply tau² and tau² lambda²; rescale coefficients with their standard deviations."""
     state.real[TAU_SQUARE] *= factor
     for k in range(problem.classes):
         if k != problem.reference:
-            for j in range(problem.penalised):
+            for j in range(problem.n_penalised):
                 state.spread[k, j] *= factor
                 variance = 1.0 / (1.0 / state.spread[k, j] + 1.0 / state.real[SLAB_SQUARE])
                 state.coef[k, j] *= math.sqrt(variance / state.variance[k, j])
                 state.variance[k, j] = variance
-            _predict(problem, state, k)
+            _update_predictors(problem, state, k)
 
 
 @scalar
-def _adapt(real: Any, sweep: Any) -> None:
-    """Step size of the scale move while tuning: larger after acceptance, smaller after
-    rejection."""
-    real[LOG_STEP] += (real[ACCEPTED] - _WANTED * real[TRIED]) / math.sqrt(sweep)
+def _adapt_scale_step(real: Any, sweep: Any) -> None:
+    """Adapt the step size of the scale move to its acceptance rate."""
+    real[LOG_STEP] += (real[ACCEPTED] - _TARGET_ACCEPTANCE * real[TRIED]) / math.sqrt(sweep)
     real[ACCEPTED] = real[TRIED] = 0.0
 
 
 @scalar
-def _log_of_others(linear: Any, k: Any, i: Any, classes: Any) -> Any:
-    """Logarithm of the sum over the classes other than k of the exponentials of their linear
-    predictors."""
+def _log_sum_other_classes(linear: Any, k: Any, i: Any, classes: Any) -> Any:
+    """Return ln of the summed exponentials of the classes other than k."""
     if classes == 2:
         return linear[1 - k, i]
-    top = -math.inf
-    for other in range(classes):
-        if other != k:
-            top = max(top, linear[other, i])
+    maximum = -math.inf
+    for j in range(classes):
+        if j != k:
+            maximum = max(maximum, linear[j, i])
     total = 0.0
-    for other in range(classes):
-        if other != k:
-            total += math.exp(linear[other, i] - top)
-    return top + math.log(total)
+    for j in range(classes):
+        if j != k:
+            total += math.exp(linear[j, i] - maximum)
+    return maximum + math.log(total)
 
 
 @part
 def log_likelihood(codes: Any, counts: Any, linear: Any, factor: Any) -> Any:
-    """Log-likelihood of the whole data, with all linear predictors multiplied by a factor."""
+    """Compute the log-likelihood with linear predictors multiplied by a factor."""
     total = 0.0
     for i in range(codes.size):
-        own = linear[codes[i], i]
-        top = -math.inf
+        class_predictor = linear[codes[i], i]
+        maximum = -math.inf
         for k in range(linear.shape[0]):
-            top = max(top, factor * (linear[k, i] - own))
-        rest = 0.0
+            maximum = max(maximum, factor * (linear[k, i] - class_predictor))
+        exponential_sum = 0.0
         for k in range(linear.shape[0]):
-            rest += math.exp(factor * (linear[k, i] - own) - top)
-        total -= counts[i] * (top + math.log(rest))
+            exponential_sum += math.exp(factor * (linear[k, i] - class_predictor) - maximum)
+        total -= counts[i] * (maximum + math.log(exponential_sum))
     return total

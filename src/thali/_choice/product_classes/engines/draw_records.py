@@ -49,7 +49,7 @@ class EngineResult:
     particles: Particles
     log_evidence: float = math.nan
     log_evidence_se: float = math.nan
-    evidence_sd: float = math.nan  # between groups, of their own logarithms
+    evidence_sd: float = math.nan  # of the logarithms of the groups' estimates
     trace: dict[str, np.ndarray] = field(default_factory=dict)  # (group, step) or (step,)
     messages: list[str] = field(default_factory=list)
     interrupted: bool = False
@@ -234,7 +234,7 @@ def refuse_damaged_states(flaws: Iterable[str]) -> None:
 
 
 def describe_state_flaw(state: ClassState, problem: ClassProblem) -> str:
-    """Return why the state is not one between two sweeps, or ""."""
+    """Return why the state was not saved between two sweeps, or ""."""
     integers, n_people = state.whole, problem.n_people
     n_classes, top, n_present = int(integers[CLASSES]), int(integers[TOP]), int(integers[PRESENT])
     if integers[VISITED] or integers[PENDING] != -1:

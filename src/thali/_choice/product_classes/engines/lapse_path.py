@@ -58,7 +58,7 @@ def relative_sample_size(log_weights: np.ndarray) -> float:
 def find_next_point(
     log_weights: Callable[[float], np.ndarray], u: float, end: float, groups: int
 ) -> float:
-    """Return the u at which the relative sample size falls to TAU.
+    """Return u after a step: the relative sample size falls to TAU.
 
     The end of the path is returned if it is reached before.
     """

@@ -1,5 +1,4 @@
-"""How a person who owns classes chooses, known or new: which classes hold which products, values,
-who wins."""
+"""Kernels of one choice occasion: class membership, values, winners, and new respondents."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -19,9 +18,13 @@ _SAFE = 1e-280  # relative values below this are rescaled before they are compar
 
 
 @scalar
-def holds(active: Any, member: Any, c: Any, offset: Any, codes: Any, product: Any) -> Any:
-    """Whether class c holds a product; one that lacks an attribute is in no class in which that is
-    active."""
+def contains_product(
+    active: Any, member: Any, c: Any, offset: Any, codes: Any, product: Any
+) -> Any:
+    """Return whether class c contains a product.
+
+    A class contains no product that lacks one of its active attributes.
+    """
     for i in range(active.shape[1]):
         if active[c, i]:
             level = codes[product, i]
@@ -31,16 +34,20 @@ def holds(active: Any, member: Any, c: Any, offset: Any, codes: Any, product: An
 
 
 @scalar
-def draw_values(rng: Any, log_theta: Any, shape: Any, chosen: Any, n: Any, log_value: Any) -> None:
-    """The values on one occasion of the n owned classes listed in `chosen`: lasting part plus a
-    fresh one."""
+def draw_occasion_values(
+    rng: Any, log_theta: Any, shape: Any, chosen: Any, n: Any, log_value: Any
+) -> None:
+    """Draw log values of n owned classes for one occasion.
+
+    A value is its lasting part plus a fresh transient part.
+    """
     for q in range(n):
         log_value[q] = log_add_exp(log_theta[chosen[q]], draw_log_gamma(rng, shape))
 
 
 @scalar
 def scale_values(log_value: Any, n: Any, value: Any) -> None:
-    """Values relative to the largest of them."""
+    """Write the values relative to the largest of them."""
     top = -math.inf
     for q in range(n):
         top = max(top, log_value[q])
@@ -49,24 +56,26 @@ def scale_values(log_value: Any, n: Any, value: Any) -> None:
 
 
 @scalar
-def separating(inside: Any, n: Any, rows: Any, chosen: Any) -> Any:
-    """Collect in `chosen` those of n owned classes that separate some of the rows."""
-    found = 0
+def collect_separating_classes(inside: Any, n: Any, rows: Any, chosen: Any) -> Any:
+    """Write owned classes that separate some rows to `chosen`; return their number."""
+    count = 0
     for o in range(n):
         for row in range(1, rows):
             if inside[o, row] != inside[o, 0]:
-                chosen[found] = o
-                found += 1
+                chosen[count] = o
+                count += 1
                 break
-    return found
+    return count
 
 
 @scalar
-def difference(
+def scaled_utility_difference(
     inside: Any, sign: Any, chosen: Any, n: Any, log_value: Any, value: Any, a: Any, b: Any
 ) -> Any:
-    """u(a) - u(b) up to a positive factor, from the classes that separate the two rows; nothing
-    underflows."""
+    """Return u(a) - u(b) up to a positive factor, without underflow.
+
+    Only classes that separate the two rows are summed.
+    """
     total = 0.0
     largest = 0.0
     separate = False
@@ -94,8 +103,8 @@ def difference(
 
 
 @scalar
-def alike(inside: Any, chosen: Any, n: Any, a: Any, b: Any) -> Any:
-    """Whether no class separates two rows, so that they tie."""
+def is_tie(inside: Any, chosen: Any, n: Any, a: Any, b: Any) -> Any:
+    """Return whether no class separates two rows."""
     for q in range(n):
         if inside[chosen[q], a] != inside[chosen[q], b]:
             return False
@@ -103,63 +112,71 @@ def alike(inside: Any, chosen: Any, n: Any, a: Any, b: Any) -> Any:
 
 
 @scalar
-def add_winners(
+def add_winner_weights(
     inside: Any,
     sign: Any,
     chosen: Any,
     n: Any,
     log_value: Any,
     value: Any,
-    first: Any,
-    last: Any,
+    start: Any,
+    stop: Any,
     weight: Any,
     total: Any,
 ) -> None:
-    """Share `weight` evenly among those of the rows first, ..., last - 1 that are best."""
+    """Distribute `weight` evenly over the best of rows `start` to `stop` - 1."""
     scale_values(log_value, n, value)
-    best = first
-    for row in range(first + 1, last):
-        if difference(inside, sign, chosen, n, log_value, value, row, best) > 0.0:
+    best = start
+    for row in range(start + 1, stop):
+        if scaled_utility_difference(inside, sign, chosen, n, log_value, value, row, best) > 0.0:
             best = row
     ties = 0
-    for row in range(first, last):
-        if alike(inside, chosen, n, row, best):
+    for row in range(start, stop):
+        if is_tie(inside, chosen, n, row, best):
             ties += 1
-    for row in range(first, last):
-        if alike(inside, chosen, n, row, best):
+    for row in range(start, stop):
+        if is_tie(inside, chosen, n, row, best):
             total[row] += weight / ties
 
 
-# The classes that one person owns in one draw, as reports and predictions read them ---------------
+# The classes that one respondent owns in one draw -------------------------------------------------
 
 
 @scalar
-def owned_by(draws: Any, d: Any, person: Any) -> Any:
-    """Of the classes that a person owns in draw d: place of the first in `owned_class`, number,
-    signs, ln θ."""
+def read_owned_classes(draws: Any, d: Any, person: Any) -> Any:
+    """Return position, number, signs and ln θ of a respondent's classes.
+
+    The position is that of the first class in `owned_class`.
+    """
     people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
     begin, end = draws.first_owned[d * people + person], draws.first_owned[d * people + person + 1]
     return begin, end - begin, draws.owned_sign[begin:end], draws.owned_log_theta[begin:end]
 
 
 @scalar
-def fill_inside(draws: Any, d: Any, begin: Any, n: Any, codes: Any, rows: Any, inside: Any) -> None:
-    """Which of the first rows of `codes` belong to each of n owned classes, those from place
-    `begin` on in draw d."""
+def fill_membership(
+    draws: Any, d: Any, begin: Any, n: Any, codes: Any, rows: Any, inside: Any
+) -> None:
+    """Write whether n owned classes of draw d contain each row.
+
+    The classes start at position `begin` of `owned_class`; rows are the first rows of `codes`.
+    """
     for o in range(n):
         c = draws.first_class[d] + draws.owned_class[begin + o]
         for row in range(rows):
-            inside[o, row] = holds(draws.active, draws.member, c, draws.offset, codes, row)
+            inside[o, row] = contains_product(
+                draws.active, draws.member, c, draws.offset, codes, row
+            )
 
 
 @scalar
-def shape_of_passing(draws: Any, d: Any) -> Any:
-    """Shape of the part of a value that lasts for one occasion."""
+def transient_shape(draws: Any, d: Any) -> Any:
+    """Return the Gamma shape of the transient component of a value."""
     return (1.0 - draws.sigma[d]) * draws.a[d]
 
 
-def room_for_known(draws: "Particles") -> int:
-    """An upper bound on the classes that anybody owns in any draw."""
+def bound_owned_classes(draws: "Particles") -> int:
+    """Return a bound on the classes that any respondent owns in any draw."""
     return int(np.diff(draws.first_owned).max(initial=0)) + 1
 
 
@@ -167,33 +184,33 @@ def room_for_known(draws: "Particles") -> int:
 
 
 @scalar
-def row_with(rng: np.random.Generator, codes: Any, rows: Any, i: Any, least: Any) -> Any:
-    """A random row of the design in which attribute i has a level of `least` or more."""
+def draw_design_row(rng: np.random.Generator, codes: Any, rows: Any, i: Any, min_level: Any) -> Any:
+    """Draw a design row whose level of attribute i is at least `min_level`."""
     while True:
         product = rows[draw_index(rng, rows.shape[0])]
-        if codes[product, i] >= least:
+        if codes[product, i] >= min_level:
             return product
 
 
-# New people: classes from the prior, and how many there may be ------------------------------------
+# New respondents: classes from the prior, and bounds on their number ------------------------------
 
 
 @scalar
-def draw_class(
+def draw_class_members(
     rng: Any, offset: Any, monotone: Any, order: Any, active: Any, member: Any, c: Any
 ) -> Any:
-    """Class c of `active` and `member` from the prior over classes; returns its polarity."""
+    """Draw class c into `active` and `member`; return its polarity."""
     attributes = monotone.shape[0]
     for i in range(attributes):
         order[i] = i
         active[c, i] = False
         for cell in range(offset[i], offset[i + 1]):
             member[c, cell] = True
-    number = 1 + draw_index(rng, attributes)
-    for place in range(number):  # the first `number` of a random order
-        other = place + draw_index(rng, attributes - place)
-        order[place], order[other] = order[other], order[place]
-        active[c, order[place]] = True
+    n_active = 1 + draw_index(rng, attributes)
+    for position in range(n_active):  # the first attributes of a random order
+        swap_position = position + draw_index(rng, attributes - position)
+        order[position], order[swap_position] = order[swap_position], order[position]
+        active[c, order[position]] = True
     polarity = -1
     for i in range(attributes):
         if not active[c, i]:
@@ -207,19 +224,21 @@ def draw_class(
         else:
             if polarity < 0:
                 polarity = draw_index(rng, 2)
-            # Liked classes hold the better levels: the later ones if more is better.
+            # Liked classes contain the better levels: the later ones if more is better.
             later = (monotone[i] > 0) == (polarity == 0)
             for level in range(levels):
                 member[c, offset[i] + level] = (levels - 1 - level if later else level) < size
     return polarity
 
 
-def room_for_newcomers(draws: "Particles", newcomers: int) -> int:
-    """An upper bound on the classes after this many people joined: all existing classes, and a
-    bound on new ones."""
+def bound_total_classes(draws: "Particles", newcomers: int) -> int:
+    """Return a bound on all classes after `newcomers` respondents join.
+
+    Sum of all existing classes, and a bound on new ones.
+    """
     present = draws.beta + draws.n_respondents
     # above the sum of 1 / (present + i), i < newcomers
     harmonic = 1.0 / present + math.log1p(newcomers / present)
     mean = float(draws.alpha.max(initial=0.0)) * draws.beta * harmonic
-    most = int(np.diff(draws.first_class).max(initial=0))
-    return most + int(mean + 20.0 * math.sqrt(mean)) + 64
+    max_classes = int(np.diff(draws.first_class).max(initial=0))
+    return max_classes + int(mean + 20.0 * math.sqrt(mean)) + 64
