@@ -78,7 +78,7 @@ def add_population(
     }
     coordinates: dict[Any, Any] = {}
     if posterior.data_kind == PAIRS and posterior.features is not None:
-        kappa = np.concatenate(recorded_draws.parameter("kappa"))
+        kappa = np.concatenate(recorded_draws.stack_parameter("kappa"))
         mean = average_over_population(
             PopulationDraws(common, kappa, read_slopes(posterior)), lapse
         )
