@@ -129,7 +129,7 @@ def test_a_long_run_says_how_long_it_takes_while_it_runs(client, study, monkeypa
 
     def do(study, terminal, cores):
         assert hint() == ""
-        terminal.know(
+        terminal.use_options(
             next(spec.options for spec in FITTED if spec.name == "elimination-by-aspects")
         )
         progress.build_duration_warning("This fit", Setting("method", "laplace"))(300.0)

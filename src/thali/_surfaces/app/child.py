@@ -35,8 +35,8 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..cli.boundary import Terminal
-from ..cli.commands.jobs import JOB, as_typed
+from ..cli.commands.jobs import JOB, format_command
+from ..cli.terminal import Terminal
 from .english import AppWords, sentence_and_names
 from .reading import what_was_read
 from .runs import REFUSED
@@ -166,7 +166,7 @@ def _copy_job(job: Path, copy: Path) -> None:
 
 def compare(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Compare the models that were asked for, and write the report."""
-    from ..cli.commands.compare import UNSAID, run_compare
+    from ..cli.commands.compare import DEFAULT_SETTINGS, run_compare
     from ..cli.commands.report import run_report
 
     asked = study.read(COMPARE)
@@ -177,7 +177,7 @@ def compare(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     )
     typed = {**_typed(asked), "cores": cores}
     try:
-        own = UNSAID | {"by": "prediction"}
+        own = DEFAULT_SETTINGS | {"by": "prediction"}
         run_compare(terminal, study.data_name, asked["models"], own, typed, out, False, _formats())
     finally:
         took = before + time.monotonic() - began
@@ -187,10 +187,10 @@ def compare(study: StudyFolder, terminal: Terminal, cores: int) -> None:
 
 def evidence(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Compare the models that were asked for by their evidence, and write the report."""
-    from ..cli.commands.compare import UNSAID, run_compare
+    from ..cli.commands.compare import DEFAULT_SETTINGS, run_compare
 
     asked = study.read(EVIDENCE)
-    own = UNSAID | {"by": "evidence", "sensitivity": asked["sensitivity"]}
+    own = DEFAULT_SETTINGS | {"by": "evidence", "sensitivity": asked["sensitivity"]}
     typed = {**_typed(asked), "cores": cores}
     run_compare(
         terminal, study.data_name, asked["models"], own, typed, Path(EVIDENCE), False, _formats()
@@ -206,9 +206,9 @@ def test(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     out = Path(TEST)
     shutil.rmtree(out, ignore_errors=True)
     result = run_test(terminal, asked["name"], [study.data_name], _typed(asked), out, _formats())
-    words = as_typed("test", {"data_name": study.data_name, "typed": asked["typed"]}).removeprefix(
-        "thali test "
-    )
+    words = format_command(
+        "test", {"data_name": study.data_name, "typed": asked["typed"]}
+    ).removeprefix("thali test ")
     command = f"thali test {asked['name']} {words}"
     atomic_write(out / "report.html", page_of(result, command, terminal.words))
 

@@ -11,7 +11,7 @@ from thali._model.registry import SPECS
 from thali._model.spec import ModelSpec, Option
 from thali.errors import ThaliError, Words
 
-from ..cli.boundary import OptionWords
+from ..cli.terminal import OptionWords
 
 BESIDE_COLUMNS = {"covariates": ("order",)}  # what may be chosen beside columns
 TEXTS: dict[str, Any] = tomllib.loads(

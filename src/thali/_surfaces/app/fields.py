@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from thali._model.spec import DATA, FEATURES, NAMES, PEOPLE_VALUE, ModelSpec, Option
 from thali.errors import Argument, ArgumentError
 
-from ..cli.classical import TESTS
-from ..cli.models import TYPED
-from ..cli.values import value_of
+from ..cli.classical_tests import TESTS
+from ..cli.model_choice import TYPED
+from ..cli.option_values import parse_option
 from . import english
 
 PEOPLE = "people"  # not asked where the data do not say who answered
@@ -255,7 +255,7 @@ def entered(spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str]) 
         if text and not (option.name == "method" and text == spec.methods[0]):
             found[option.word] = typed = _typed(option, text)
             if option.to != FEATURES:
-                value_of(option, typed)
+                parse_option(option, typed)
     return found
 
 

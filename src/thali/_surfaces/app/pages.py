@@ -14,7 +14,7 @@ from thali._model.default_models import offers_of
 from thali._model.spec import Option
 from thali.errors import ThaliError
 
-from ..cli.models import model_named
+from ..cli.model_choice import find_model
 from . import english, runs
 from .comparisons import candidates, has_evidence, has_groups, ticked
 from .english import AppWords
@@ -391,7 +391,7 @@ def _estimates(study: StudyFolder, is_compared: bool) -> list[str]:
     fit."""
     parts, texts = reading_of(study)["parts"], english.texts.compare
     took, fitted = study.read(TOOK).get("seconds"), study.read(FIT)
-    spec, _ = model_named(fitted["model"])
+    spec, _ = find_model(fitted["model"])
     # which a comparison fits by, too
     is_usual = fitted["typed"].get("method", "") in ("", *spec.methods[:1])
     compared = study.read(TOOK_TO_COMPARE) if is_compared else {}
@@ -432,7 +432,7 @@ class _Fault:
         self.is_shown = False
         self._model, self._word = asked.get("model", ""), ""
         if self.sentence:
-            spec, _ = model_named(self._model)
+            spec, _ = find_model(self._model)
             own = spec.options_of(spec.method_of(asked["typed"]))
             own = [*own, *(option for option in spec.options if option.name in QUESTIONS)]
             found = (option.word for name in end["named"] for option in own if option.name == name)
@@ -482,7 +482,7 @@ def _is_impossible(study: StudyFolder, name: str) -> bool:
 
 def _draws_until_agreement(model: str, typed: dict[str, Any]) -> bool:
     """Whether a fit has chains, whose length nobody typed."""
-    spec, _ = model_named(model)
+    spec, _ = find_model(model)
     method = spec.method_of(typed)
     words = {option.word for option in spec.options_of(method)}
     return "chains" in words and "tune" in words and "draws" not in typed

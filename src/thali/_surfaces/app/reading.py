@@ -21,10 +21,10 @@ from thali._reading.table import RawTable, prefix_errors
 from thali._source import Source
 from thali.errors import DataWarning, ThaliError
 
-from ..cli.boundary import Terminal
-from ..cli.loading import NamedData, find_data, recognised
-from ..cli.models import model_for
-from ..cli.values import value_of
+from ..cli.loading import NamedData, find_data, recognise_data
+from ..cli.model_choice import choose_model
+from ..cli.option_values import parse_option
+from ..cli.terminal import Terminal
 from .english import AppWords
 from .fields import BY, COVARIATES, GROUP, LOOKING, QUESTIONS, WHERE, data_options
 from .studies import READ, StudyFolder
@@ -73,7 +73,7 @@ def what_was_read(study: StudyFolder, terminal: Terminal) -> dict[str, Any]:
     """The kind of data, a sentence, facts, warnings and the first rows; or the problem, and
     whatever else is known."""
     options = data_options(study.read(READ).get("kind", ""))
-    terminal.know(options)
+    terminal.use_options(options)
     words = AppWords(options)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -133,7 +133,7 @@ def _wanted(asked: dict[str, Any]) -> dict[str, Any]:
     known = {option.word: option for option in data_options(asked.get("kind", ""))}
     typed = asked.get("typed", {})
     return {
-        known[word].name: value_of(known[word], value)
+        known[word].name: parse_option(known[word], value)
         for word, value in typed.items()
         if word in known
     }
@@ -155,11 +155,11 @@ def _read(
         if reading.roles is not None and len(reading.roles.outcome) == 1:
             column = found.table.frame[reading.roles.outcome[0]]
             shown["values"] = [as_label(value) for value in column.dropna().unique()[:_VALUES]]
-    spec = model_for(kind, {"group"} & wanted.keys())
+    spec = choose_model(kind, {"group"} & wanted.keys())
     own = {option.name for option in spec.options if option.to == DATA}
     own_wanted = {name: value for name, value in wanted.items() if name in own}
     of_columns = {name: value for name, value in own_wanted.items() if name not in QUESTIONS}
-    whole = recognised(found, spec, of_columns)
+    whole = recognise_data(found, spec, of_columns)
     if reading is not None:
         frame = _of_rows(found.table, wanted).frame
         main = next(shape.main for shape in SHAPES if shape.name == reading.shape)
@@ -169,7 +169,7 @@ def _read(
             name: each for name, each in named.items() if name in main and each
         }
         shown |= of_kind.offered(whole[0], frame, reading.roles, asked.get("others", []))
-    return kind, *(whole if own_wanted == of_columns else recognised(found, spec, own_wanted))
+    return kind, *(whole if own_wanted == of_columns else recognise_data(found, spec, own_wanted))
 
 
 def _of_rows(table: RawTable, wanted: dict[str, Any]) -> RawTable:

@@ -27,8 +27,8 @@ from thali._model.default_models import excludes_individuals
 from thali._model.spec import Option
 from thali.errors import ArgumentError, ThaliError
 
-from ..cli.models import model_named
-from ..cli.options import by_word
+from ..cli.model_choice import find_model
+from ..cli.options import index_options
 from . import english, runs
 from .comparisons import asked_to_compare, has_evidence, has_groups
 from .english import AppWords, sentence_and_names
@@ -173,7 +173,7 @@ class Server:
     async def option_file(self, request: Request) -> Response:
         """A file for an option, such as a tree."""
         study, word = self._study(request), request.path_params["word"]
-        if word not in by_word():
+        if word not in index_options():
             raise HTTPException(404)
         ending = ending_of(unquote(request.headers.get("x-name", "")))
         study.remove(*(file.name for file in study.path.glob(f"for-{word}.*")))
@@ -211,7 +211,7 @@ class Server:
         model = form.get("model", "")
         if model not in reading.get("models", ()):
             return _problem(english.texts.refused.choose_model)
-        spec, _ = model_named(model)
+        spec, _ = find_model(model)
         if (
             "asked" in form
             and (problem := await self._asked_of_data(request, study, form)) is not None
@@ -277,7 +277,7 @@ class Server:
         had = self.runs.draws(study, FIT)
         if had is None or self.runs.state(study, FIT) in (runs.RUNNING, runs.QUEUED):
             return _problem(texts.nothing_to_go_on_with, 409)
-        spec, _ = model_named(asked["model"])
+        spec, _ = find_model(asked["model"])
         word = next(option.word for option in spec.options if option.name == "draws")
         least = had.made if word in asked["typed"] else had.aimed_at
         if not draws.isdecimal() or not least < int(draws) < 10**9:
