@@ -84,7 +84,7 @@ _COMMANDS = (
     ("status", signatures.status, None, "Show the progress of a fit or comparison."),
     ("app", signatures.start_app, None, "Open thali in the browser."),
     ("datasets", signatures.datasets, None, "List the bundled data sets, or export one."),
-    ("cite", signatures.print_citations, None, "Print citations of thali and a model, as BibTeX."),
+    ("cite", signatures.cite, None, "Print citations of thali and a model, as BibTeX."),
 )
 for _name, _command, _class, _line in _COMMANDS:
     app.command(_name, cls=_class, short_help=_line)(

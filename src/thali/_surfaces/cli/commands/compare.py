@@ -161,10 +161,8 @@ def _write_and_print(
     findings = find_comparison_findings(table)
     try:
         if out_folder is not None:
-            written_text = (
-                "the"
-                f" tables{' and the pictures' * bool(write_findings(findings, out_folder, formats))}"
-            )
+            picture_names = write_findings(findings, out_folder, formats)
+            written_text = f"the tables{' and the pictures' * bool(picture_names)}"
             if table.attrs.get("by") == EVIDENCE:
                 write_files(
                     out_folder,
