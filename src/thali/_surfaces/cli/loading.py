@@ -57,8 +57,9 @@ class NamedData:
     @cached_property
     def table(self) -> "RawTable":
         """The table in the file."""
+        from thali._reading.table import load
 
-        return load_data(self.source)
+        return load(self.source)
 
 
 def find_data(name: str) -> NamedData:
