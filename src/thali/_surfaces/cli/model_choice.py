@@ -24,7 +24,7 @@ def find_model(name: str, source: str = "--model") -> tuple[ModelSpec, str]:
 
     Examples
     --------
-    >>> spec, alias = model_named("btl")
+    >>> spec, alias = find_model("btl")
     >>> spec.name, alias
     ('bradley-terry-luce', 'BTL')
     """
@@ -90,8 +90,8 @@ def select_options(
 
     Examples
     --------
-    >>> options_of(  # doctest: +ELLIPSIS
-    ...     model_for("similarities"), {"draws": 5, "a": 1.0}, None
+    >>> select_options(  # doctest: +ELLIPSIS
+    ...     choose_model("similarities"), {"draws": 5, "a": 1.0}, None
     ... )
     Traceback (most recent call last):
     thali.errors.ArgumentError: --a applies to plackett-luce, not to additive-clustering; remove ...

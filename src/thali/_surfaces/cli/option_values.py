@@ -31,7 +31,7 @@ def parse_option(option: Option, text: Any) -> Any:
     Examples
     --------
     >>> from thali._model.options import TEMPERING
-    >>> [value_of(TEMPERING, typed) for typed in ("auto", "off", "12", "1,2.5")]
+    >>> [parse_option(TEMPERING, typed) for typed in ("auto", "off", "12", "1,2.5")]
     [None, False, 12, (1.0, 2.5)]
     """
     if isinstance(text, str) and text in option.words:
@@ -215,13 +215,13 @@ def split_named_values(option: Option, texts: Sequence[str]) -> list[tuple[str, 
     Examples
     --------
     >>> from thali._model.spec import Option
-    >>> named_values(
+    >>> split_named_values(
     ...     Option("monotone", ""), ["price=decreasing,zoom=increasing", "wifi=increasing"]
     ... )
     [('price', 'decreasing'), ('zoom', 'increasing'), ('wifi', 'increasing')]
-    >>> named_values(Option("levels", ""), ["size=small,large"])
+    >>> split_named_values(Option("levels", ""), ["size=small,large"])
     [('size', 'small,large')]
-    >>> named_values(Option("coding", ""), ["A>B=first,A=B=tie"])
+    >>> split_named_values(Option("coding", ""), ["A>B=first,A=B=tie"])
     [('A>B', 'first'), ('A=B', 'tie')]
     """
     pairs: list[tuple[str, str]] = []

@@ -370,7 +370,9 @@ def repeat_options(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> li
 
     Examples
     --------
-    >>> spread(["a.csv", "--monotone", "price=decreasing", "zoom=increasing", "--seed", "1"])
+    >>> repeat_options(
+    ...     ["a.csv", "--monotone", "price=decreasing", "zoom=increasing", "--seed", "1"]
+    ... )
     ['a.csv', '--monotone', 'price=decreasing', '--monotone', 'zoom=increasing', '--seed', '1']
     """
     options = {f"--{word}" for word, owned in index_options(specs).items() if owned[0][1].several}
