@@ -217,7 +217,7 @@ def compare_by_evidence(study: StudyFolder, terminal: Terminal, cores: int) -> N
 def run_classical_test(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Carry out the requested classical test, and write the report."""
     from ..cli.commands.test import run_test
-    from ..report import page_of
+    from ..report import render_report
 
     request = study.read(TEST)
     out_folder = Path(TEST)
@@ -234,7 +234,7 @@ def run_classical_test(study: StudyFolder, terminal: Terminal, cores: int) -> No
         "test", {"data_name": study.data_name, "typed": request["typed"]}
     ).removeprefix("thali test ")
     command = f"thali test {request['name']} {typed_words}"
-    atomic_write(out_folder / "report.html", page_of(test_result, command, terminal.words))
+    atomic_write(out_folder / "report.html", render_report(test_result, command, terminal.words))
 
 
 RUN_FUNCTIONS: dict[str, Callable[[StudyFolder, Terminal, int], None]] = {

@@ -112,7 +112,8 @@ def replace_option_names(text: str, options: Iterable[Option]) -> str:
         name = name_by_word.get(word, word.replace("-", "_"))
         if value_word in TEXTS["methods"] and name == "method":
             return f"“{describe_method(value_word)}”"
-        return f"{'without ' if no else ''}“{find_label(name)}”{f' {value_word}' if value_word else ''}"
+        label = f"{'without ' if no else ''}“{find_label(name)}”"
+        return f"{label} {value_word}" if value_word else label
 
     return re.sub(r"--(no-)?([a-z]+(?:-[a-z]+)*)(?: ([a-z]+(?:-[a-z]+)*)\b)?", format_option, text)
 

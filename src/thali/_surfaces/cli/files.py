@@ -16,7 +16,7 @@ from thali._labels import plural, shorten
 from thali._model.finding import FILES, SHEETS, Findings, Picture
 from thali.errors import ArgumentError, DataError, ThaliError
 
-from ..figures import KINDS, Drawable, Figures
+from ..figures import PICTURE_FORMATS, Drawable, Figures
 from .terminal import Terminal, notify
 
 if TYPE_CHECKING:
@@ -134,16 +134,18 @@ def write_pictures(
 
     Returns the names of the written files.
     """
-    from ..html import attempted
+    from ..html import make_or_warn
 
-    picture_formats = [file_name for file_name in formats if file_name in KINDS] or ["png"]
+    picture_formats = [file_name for file_name in formats if file_name in PICTURE_FORMATS] or [
+        "png"
+    ]
     draw_by_name = {
         f"{picture.stem}.{picture_format}": partial(draw_picture, figures, picture, picture_format)
         for picture in pictures
         for picture_format in picture_formats
     }
     image_by_name = {
-        file_name: attempted(f"the picture {file_name}", draw)
+        file_name: make_or_warn(f"the picture {file_name}", draw)
         for file_name, draw in draw_by_name.items()
     }
     images = {file_name: image for file_name, image in image_by_name.items() if image is not None}
@@ -154,19 +156,19 @@ def write_pictures(
 
 def write_slides(findings: Findings, folder: Path, terminal: Terminal, subtitle: str) -> None:
     """Write one slide per finding with a picture."""
-    from ..slides import slide_files, slides
+    from ..slides import build_slides, draw_slides
 
-    slide_list = slides(findings, terminal.words, subtitle)
+    slide_list = build_slides(findings, terminal.words, subtitle)
     if not slide_list:
         notify("no result has a picture, so no slides were written.")
         return
-    write_files(folder, slide_files(slide_list))
+    write_files(folder, draw_slides(slide_list))
     notify(f"wrote {plural(len(slide_list), 'slide')} to the folder '{folder}'.")
 
 
 def draw_picture(figures: Figures, picture: Drawable, picture_format: str) -> bytes:
     """Return a picture as a file of a format."""
-    return figures.saved(picture, picture_format)
+    return figures.save(picture, picture_format)
 
 
 def write_files(folder: Path, content_by_name: Mapping[str, bytes | memoryview]) -> None:
@@ -205,7 +207,7 @@ def parse_formats(
     formats: list[str] = []
     for text, option, known_formats, default in (
         (tables, "--tables", (*_TABLE_FORMATS, WORKBOOK), "csv"),
-        (pictures, "--pictures", KINDS, "png"),
+        (pictures, "--pictures", PICTURE_FORMATS, "png"),
     ):
         if text is not None and out_folder is None:
             raise ArgumentError(f"{option} applies to the files that --out writes; add --out DIR.")
@@ -218,7 +220,7 @@ def parse_formats(
 
 def parse_stored_formats(formats: Iterable[Any]) -> tuple[str, ...]:
     """Return the formats that a job names; raise if one is unknown."""
-    known_formats = (*_TABLE_FORMATS, WORKBOOK, *KINDS)
+    known_formats = (*_TABLE_FORMATS, WORKBOOK, *PICTURE_FORMATS)
     return tuple(
         _parse_format(str(name), "The format stored in the job", known_formats) for name in formats
     )

@@ -142,16 +142,18 @@ class Terminal:
 
         `read`: a sentence about the data. `more`: options and commands that show more.
         """
-        from ..screen import result, screen
-        from ..text import text_of
+        from ..screen import format_screen, format_summary
+        from ..text import format_all_findings
 
         if self.prints_all:
-            return text_of(findings, self.words)
+            return format_all_findings(findings, self.words)
         if self.is_quiet:
-            return result(findings, self.words)
+            return format_summary(findings, self.words)
         # `notify` has already written the sentence about the data to such a terminal
         is_data_shown = sys.stdout.isatty() and sys.stderr.isatty()
-        return screen(findings, self.words, data_sentence, [*hints, "--print all"], is_data_shown)
+        return format_screen(
+            findings, self.words, data_sentence, [*hints, "--print all"], is_data_shown
+        )
 
 
 _is_quiet = ContextVar("is_quiet", default=False)
@@ -163,9 +165,9 @@ def notify(message: str, is_news: bool = True) -> None:
         return
     text = " ".join(printable(message).split())
     if sys.stderr.isatty():
-        from ..screen import columns, wrap
+        from ..screen import find_terminal_width, wrap
 
-        text = "\n       ".join(wrap(text, columns() - 7))
+        text = "\n       ".join(wrap(text, find_terminal_width() - 7))
     print("thali:", text, file=sys.stderr, flush=True)
 
 

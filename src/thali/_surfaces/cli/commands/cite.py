@@ -2,14 +2,14 @@
 
 from thali.errors import ArgumentError
 
-from ...report import entries, of_thali
+from ...report import format_own_citation, read_references
 
 
 def print_citations(model: str | None) -> None:
     """Print the entry of thali and the entries of a model's papers."""
     keys = () if model is None else _find_citation_keys(model)
-    entry_by_key = entries()
-    print("\n\n".join([of_thali(), *(entry_by_key[key] for key in keys)]))
+    entry_by_key = read_references()
+    print("\n\n".join([format_own_citation(), *(entry_by_key[key] for key in keys)]))
 
 
 def _find_citation_keys(model: str) -> tuple[str, ...]:

@@ -155,7 +155,7 @@ def _write_and_print(
     from thali._comparison.findings import find_comparison_findings
 
     from ...html import Cover
-    from ...report import page_of
+    from ...report import render_report
     from ..files import write_files, write_findings
 
     findings = find_comparison_findings(table)
@@ -166,7 +166,7 @@ def _write_and_print(
             if table.attrs.get("by") == EVIDENCE:
                 write_files(
                     out_folder,
-                    {"report.html": page_of(table, cover=Cover(data=Path(data_name).name))},
+                    {"report.html": render_report(table, cover=Cover(data=Path(data_name).name))},
                 )
                 written_text += " and the report"
             notify(f"wrote {written_text} to the folder '{out_folder}'.")

@@ -52,7 +52,7 @@ def run_fit(
     """Fit a model to data, print the results and write them."""
     from thali._model.saved import tree_of_model
 
-    from ...html import fit_in_words
+    from ...html import describe_fit
 
     spec, alias = (find_implied_model(typed), "") if model_name is None else find_model(model_name)
     read_arguments: dict[str, Any] = {}
@@ -167,7 +167,7 @@ def run_fit(
                 model, page, repeated_command, terminal, settings, figures, cover, [data_name]
             )
         if slides is not None:
-            write_slides(findings, slides, terminal, fit_in_words(model))
+            write_slides(findings, slides, terminal, describe_fit(model))
 
     try:
         try:

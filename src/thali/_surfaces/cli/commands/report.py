@@ -40,7 +40,7 @@ def run_report(
     slides: Path | None = None,
 ) -> None:
     """Write the report of saved results, and slides."""
-    from ...report import about, findings_of
+    from ...report import compute_findings, describe_subject
 
     if slides is not None:
         check_folder(slides, "--slides")
@@ -55,7 +55,10 @@ def run_report(
     )
     if slides is not None:
         write_slides(
-            findings_of(saved.subject, saved.settings), slides, terminal, about(saved.subject)
+            compute_findings(saved.subject, saved.settings),
+            slides,
+            terminal,
+            describe_subject(saved.subject),
         )
 
 
@@ -142,13 +145,15 @@ def write_report(
     `figures`: figures drawn so far; `names`: files or data sets.
     """
     from ...html import Cover
-    from ...report import page_of
+    from ...report import render_report
 
     use_options_for(terminal, subject)
     report_cover = Cover(
         **{"data": ", ".join(Path(name).name for name in names), "date": str(date.today())} | cover
     )
-    atomic_write(file, page_of(subject, command, terminal.words, settings, figures, report_cover))
+    atomic_write(
+        file, render_report(subject, command, terminal.words, settings, figures, report_cover)
+    )
     notify(f"wrote the report to {file}.")
 
 

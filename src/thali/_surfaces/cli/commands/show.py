@@ -7,17 +7,17 @@ from thali._model.finding import Finding, Findings
 from thali.errors import ArgumentError
 
 from ...readable import align
-from ...text import part_of
+from ...text import format_finding
 from ..terminal import Terminal
 from .report import load_results, use_options_for
 
 
 def run_show(terminal: Terminal, results_path: Path, key: str | None, shows_keys: bool) -> None:
     """Print saved results: one screen, one finding, or all keys."""
-    from ...report import about, findings_of
+    from ...report import compute_findings, describe_subject
 
     saved = load_results(terminal, results_path)
-    findings = findings_of(saved.subject, saved.settings)
+    findings = compute_findings(saved.subject, saved.settings)
     use_options_for(terminal, saved.subject)
     if shows_keys and key is not None:
         raise ArgumentError(f"--list lists all keys; remove {key!r}.")
@@ -25,11 +25,14 @@ def run_show(terminal: Terminal, results_path: Path, key: str | None, shows_keys
         print(_format_keys(findings))
     elif key is not None:
         finding = replace(findings[key], is_printed=True)
-        print(part_of(finding, terminal.words) or _format_caption(finding))
+        print(format_finding(finding, terminal.words) or _format_caption(finding))
     else:
         print(
             terminal.format_findings(
-                findings, about(saved.subject), "thali show DIR FINDING", "thali show DIR --list"
+                findings,
+                describe_subject(saved.subject),
+                "thali show DIR FINDING",
+                "thali show DIR --list",
             )
         )
 
