@@ -139,7 +139,7 @@ class Server:
         await self._save_body(request, study.path / study.data_name)
         return await self._read_table(study, {})
 
-    async def dataset(self, request: Request) -> Response:
+    async def create_from_dataset(self, request: Request) -> Response:
         """Create a study of a bundled data set."""
         from thali.datasets import catalogue
 
@@ -165,7 +165,7 @@ class Server:
         others = {key: names for key, names in study.read(READ).items() if key == "others"}
         return await self._read_table(study, {"kind": data_kind, "typed": typed, **others})
 
-    async def who(self, request: Request) -> Response:
+    async def set_respondent(self, request: Request) -> Response:
         """Read the table again, given whether a column identifies respondents."""
         study, form = await self._read_study_and_form(request)
         reading, request_before = find_reading(study), study.read(READ)
@@ -187,7 +187,7 @@ class Server:
             study, {**request_before, "typed": {**request_before.get("typed", {}), word: column}}
         )
 
-    async def option_file(self, request: Request) -> Response:
+    async def upload_option_file(self, request: Request) -> Response:
         """Save a file for an option, such as a tree."""
         study, word = self._find_study(request), request.path_params["word"]
         if word not in index_options():
@@ -197,7 +197,7 @@ class Server:
         await self._save_body(request, study.path / f"for-{word}{suffix}")
         return JSONResponse({})
 
-    async def _received(self, request: Request, file: Path) -> None:
+    async def _save_body(self, request: Request, file: Path) -> None:
         """Write the body to a file, which is removed if the request breaks off."""
         try:
             with open(file, "xb") as target:
@@ -209,7 +209,7 @@ class Server:
                 self.studies.delete(StudyFolder(file.parent))
             raise
 
-    async def _read(self, study: StudyFolder, read_request: dict[str, Any]) -> Response:
+    async def _read_table(self, study: StudyFolder, read_request: dict[str, Any]) -> Response:
         """Read the table of a study and redirect to it."""
         study.write(READ, read_request)
         await asyncio.to_thread(self.runs.read_data, study)
@@ -277,7 +277,7 @@ class Server:
         self.runs.queue(study, FIT)
         return _redirect(study)
 
-    async def _asked_of_data(
+    async def _read_again(
         self, request: Request, study: StudyFolder, form: dict[str, str]
     ) -> Response | None:
         """Read the table again if groups or covariates were chosen.
@@ -300,7 +300,7 @@ class Server:
             return _build_problem(problem, fields=list(new_questions))
         return None
 
-    async def more(self, request: Request) -> Response:
+    async def add_draws(self, request: Request) -> Response:
         """Resume a fit, up to more draws per chain."""
         study, form = await self._read_study_and_form(request)
         fit_request, draws, texts = (
@@ -341,7 +341,7 @@ class Server:
         study, form = await self._read_study_and_form(request)
         return self._start_comparison(study, COMPARE, form)
 
-    async def evidence(self, request: Request) -> Response:
+    async def compare_evidence(self, request: Request) -> Response:
         """Start a comparison of models by evidence."""
         study, form = await self._read_study_and_form(request)
         if not has_evidence(study):
@@ -416,7 +416,7 @@ class Server:
             return _build_problem(sentence, fields=fields)
         return _redirect(study, ABOUT)
 
-    async def events(self, request: Request) -> Response:
+    async def stream_progress(self, request: Request) -> Response:
         """Stream the progress of a run until it ends."""
         study, name = self._find_study(request), self._find_run(request)
 
@@ -435,7 +435,7 @@ class Server:
 
     # files ----------------------------------------------------------------------------------------
 
-    async def ticket(self, request: Request) -> Response:
+    async def issue_ticket(self, request: Request) -> Response:
         """Return an address that serves a file once within a minute.
 
         Frames and downloads cannot send the key in a header.
@@ -465,7 +465,7 @@ class Server:
             raise HTTPException(404)
         return study
 
-    async def _study_and_form(self, request: Request) -> tuple[StudyFolder, dict[str, str]]:
+    async def _read_study_and_form(self, request: Request) -> tuple[StudyFolder, dict[str, str]]:
         """Return the study and the form of a request."""
         return self._find_study(request), await _read_form(request)
 
@@ -477,7 +477,7 @@ class Server:
         return name
 
     @contextlib.asynccontextmanager
-    async def tending(self, app: Starlette) -> AsyncIterator[None]:
+    async def start_runs_in_background(self, app: Starlette) -> AsyncIterator[None]:
         """Start queued runs while the server runs."""
 
         async def start_runs() -> None:
