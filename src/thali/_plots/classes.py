@@ -1,5 +1,4 @@
-"""The classes of products that people care about: the share of owners and the importance of
-each."""
+"""The plot of product classes: share of owners and importance."""
 
 import textwrap
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from thali._arguments import whole
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, hide_spines, label_width, legend_of, new_axes
+from ._style import COLOURS, add_legend, create_axes, hide_spines, measure_label_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_LINE = 46  # letters of a line of a name
+_LINE_LENGTH = 46  # characters per line of a name
 _MAX_LINES = 3
 _LIKED, _EITHER, _DISLIKED = COLOURS[0], COLOURS[5], COLOURS[1]
 
@@ -35,18 +34,17 @@ _LIKED, _EITHER, _DISLIKED = COLOURS[0], COLOURS[5], COLOURS[1]
 def classes(
     table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_classes: int = 15
 ) -> "list[Axes]":
-    """Draw the most important classes of products: the share of people who own each, and its
-    importance.
+    """Draw owner share and importance of the most important product classes.
 
-    Lines are a standard error over groups to either side. The label below gives the share of the
-    total importance that the drawn classes have.
+    Lines are one standard error over groups to either side. The axis label states the share of the
+    total importance of the classes shown.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        What `classes()` of a fitted model returned.
+        The table that `classes()` of a fitted model returns.
     ax : sequence of two matplotlib axes, optional
-        Where to draw: shares, importance; a new figure if None.
+        Axes of shares and importance; None creates a new figure.
     max_classes : int
         The largest number of classes to show.
 
@@ -62,58 +60,60 @@ def classes(
     table = table.head(whole("max_classes", max_classes, 1))
     if not len(table):
         raise ArgumentError("The table contains no product classes, so there is nothing to draw.")
-    names = [_wrapped(name) for name in table["product_class"]]
+    names = [_wrap_name(name) for name in table["product_class"]]
     lines = [name.count("\n") + 1 for name in names]
     axes = ax
     if axes is None:
-        width = 5.2 + label_width([line for name in names for line in name.split("\n")])
-        axes = new_axes(width, 0.9 + 0.15 * sum(lines) + 0.14 * len(names), columns=2)
+        width = 5.2 + measure_label_width([line for name in names for line in name.split("\n")])
+        axes = create_axes(width, 0.9 + 0.15 * sum(lines) + 0.14 * len(names), columns=2)
     shares, importance = axes
-    # Names of several lines need more room.
+    # names on several lines need more room
     height = np.array(lines) + 0.9
-    at = np.cumsum(height) - height / 2
-    liked = table["liked"].to_numpy(float)
-    colours = [_LIKED if each > 0.8 else _DISLIKED if each < 0.2 else _EITHER for each in liked]
+    y = np.cumsum(height) - height / 2
+    liked_share = table["liked"].to_numpy(float)
+    colours = np.select(
+        [liked_share > 0.8, liked_share < 0.2], [_LIKED, _DISLIKED], _EITHER
+    ).tolist()
     panels = ((shares, "share", "share of respondents"), (importance, "importance", "importance"))
     for panel, column, label in panels:
-        values, errors = (
+        estimates, errors = (
             table[column].to_numpy(float),
             np.nan_to_num(table[f"{column}_se"].to_numpy(float)),
         )
-        low = np.minimum(errors, values)  # a share is not below 0
-        panel.barh(at, values, height=1.2, color=colours, zorder=2)
+        low = np.minimum(errors, estimates)  # a share is not negative
+        panel.barh(y, estimates, height=1.2, color=colours, zorder=2)
         panel.errorbar(
-            values, at, xerr=[low, errors], fmt="none", ecolor="0.15", elinewidth=1.1, zorder=3
+            estimates, y, xerr=[low, errors], fmt="none", ecolor="0.15", elinewidth=1.1, zorder=3
         )
-        panel.set(ylim=(at[-1] + height[-1] / 2, 0), xlabel=label)
+        panel.set(ylim=(y[-1] + height[-1] / 2, 0), xlabel=label)
         panel.set_xlim(left=0)
         panel.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
         panel.tick_params(axis="y", length=0)
         hide_spines(panel, "left")
-        panel.set_yticks(at, [""] * len(at))
-    shares.set_yticks(at, names, fontsize=9, parse_math=False, linespacing=1.1)
-    covered = 100 * float(table["importance"].to_numpy(float).sum())
-    importance.set_xlabel(f"importance ({covered:.0f} % shown)")
-    _legend(shares, colours)
+        panel.set_yticks(y, [""] * len(y))
+    shares.set_yticks(y, names, fontsize=9, parse_math=False, linespacing=1.1)
+    importance_shown = 100 * float(table["importance"].to_numpy(float).sum())
+    importance.set_xlabel(f"importance ({importance_shown:.0f} % shown)")
+    _add_colour_legend(shares, colours)
     return [shares, importance]
 
 
-def _wrapped(name: str) -> str:
-    """A name on up to three lines."""
-    lines = textwrap.wrap(name, _LINE, break_long_words=True)
+def _wrap_name(name: str) -> str:
+    """Wrap a name into at most three lines."""
+    lines = textwrap.wrap(name, _LINE_LENGTH, break_long_words=True)
     if len(lines) > _MAX_LINES:
-        lines = [*lines[: _MAX_LINES - 1], f"{lines[_MAX_LINES - 1][: _LINE - 1]}…"]
+        lines = [*lines[: _MAX_LINES - 1], f"{lines[_MAX_LINES - 1][: _LINE_LENGTH - 1]}…"]
     return "\n".join(lines)
 
 
-def _legend(ax: "Axes", colours: list[str]) -> None:
-    """A legend of the colours above the bars, if there are several."""
+def _add_colour_legend(ax: "Axes", colours: list[str]) -> None:
+    """Add a legend of the colours above the bars, if there are several."""
     from matplotlib.patches import Patch
 
     meaning = {_LIKED: "liked", _DISLIKED: "disliked", _EITHER: "liked by some, disliked by others"}
-    used = [colour for colour in meaning if colour in colours]
-    if used == [_LIKED]:
+    colours_present = [colour for colour in meaning if colour in colours]
+    if colours_present == [_LIKED]:
         return
-    patches = [Patch(color=colour, label=meaning[colour]) for colour in used]
+    patches = [Patch(color=colour, label=meaning[colour]) for colour in colours_present]
     options = {"handlelength": 1.0, "borderaxespad": 0.2, "columnspacing": 1.0}
-    legend_of(ax, "lower left", (0.0, 1.0), handles=patches, ncols=len(used), **options)
+    add_legend(ax, "lower left", (0.0, 1.0), handles=patches, ncols=len(colours_present), **options)
