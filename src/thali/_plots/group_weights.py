@@ -6,8 +6,8 @@ import numpy as np
 
 from thali.errors import ArgumentError
 
-from ._by_group import MAX_GROUPS, compute_rows_height, draw_groups
 from ._fonts import picture
+from ._grouped_intervals import MAX_GROUPS, compute_rows_height, draw_groups
 from ._style import ensure_axes, format_interval_level, measure_label_width, shorten_labels
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._by_group import compute_rows_height, draw_groups
 from ._fonts import picture
+from ._grouped_intervals import compute_rows_height, draw_groups
 from ._style import ensure_axes, format_interval_level, measure_label_width, shorten_member_list
 
 if TYPE_CHECKING:
