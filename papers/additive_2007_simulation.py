@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali import datasets
-from thali._aspects.answers.set_search import feature_sets
+from thali._aspects.answers.set_search import find_feature_sets
 from thali._aspects.draws.columns import columns_of
 from thali._aspects.models.additive import AdditiveClustering
 from thali._aspects.priors.ibp import IndianBuffet
@@ -296,7 +296,7 @@ def log_posterior(model: AdditiveClustering, rate: float) -> np.ndarray:
     Returned is (chain, draw). Features of a single object are left out: they only add noise.
     """
     posterior = model.posterior_["posterior"].dataset
-    sets = feature_sets(columns_of(model._view), posterior.sizes["option"])
+    sets = find_feature_sets(columns_of(model._view), posterior.sizes["option"])
     prior = np.array(
         [IndianBuffet().log_prob_shared(sets.matrix(k), ALPHA) for k in range(len(sets.counts))]
     )

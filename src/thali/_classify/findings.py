@@ -156,7 +156,7 @@ _MIN_SHOWN = 0.0005  # relative weight, with three decimals
 _NAMED, _WORST = 3, 10
 
 
-def makers_of(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
     """Return the makers of the findings, by the kind of weights."""
     weight_makers = (weights,) if _has_relative_weights(model) else (coefficients,)
     draw_makers = () if model._posterior is None else (summary,)

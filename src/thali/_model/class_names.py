@@ -55,7 +55,7 @@ PLACES = {
     "PairCovariates": "thali._data.pairs.covariates:PairCovariates",
     "PairProblem": "thali._aspects.maximum_likelihood.problem:PairProblem",
     "PairedComparisons": "thali._data.pairs.comparisons:PairedComparisons",
-    "Part": "thali._choice.coding:Part",
+    "Part": "thali._choice.coding:AttributeCoding",
     "PhylogeneticBuffet": "thali._aspects.priors.phylogenetic:PhylogeneticBuffet",
     "PlackettLuceDesign": "thali._classify.plackett_luce.design:PlackettLuceDesign",
     "Remedy": "thali.errors:Remedy",

@@ -192,9 +192,9 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         """The settings; segments are of people of whom each has weights of their own."""
         if settings.segments is not None:
             if not isinstance(self.people, Individuals):
-                from ..answers.individuals import no_individuals
+                from ..answers.individuals import individual_weights_error
 
-                raise no_individuals("segments")
+                raise individual_weights_error("segments")
             if people := len(
                 self._groups if self._is_fitted() else data.respondents
             ):  # else the fit says what is missing
@@ -355,7 +355,7 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
 
     def _part_of_class(self, number: int) -> "EliminationByAspects":
         results: Any = self._data_answers
-        return self._of_part(results.classes.of_group(str(number)).tree, f"class {number}")
+        return self._of_part(results.class_posterior.of_group(str(number)).tree, f"class {number}")
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior predictive check: what was observed against replicates that the fitted model
