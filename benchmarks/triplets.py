@@ -35,7 +35,7 @@ import thali as th
 from thali._aspects.likelihoods import pair_sets
 from thali._aspects.operations import rebuild
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.loop import prepare
+from thali._aspects.samplers.sweep_rounds import prepare_state
 from thali._aspects.state import COLUMNS, ROOM, replica, resized, stack
 from thali._compile import jit
 
@@ -189,7 +189,7 @@ def _put(chain: FeatureChain, features: np.ndarray, weights: np.ndarray) -> None
         features.sum(axis=0),
     )
     state.whole[COLUMNS] = count
-    prepare(chain.task.model, state)
+    prepare_state(chain.task.model, state)
     chain.states = stack([state])
     rebuild(chain.task.model.likelihood, chain.cache, state)
 

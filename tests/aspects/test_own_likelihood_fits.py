@@ -239,7 +239,7 @@ def test_the_same_mathematics_takes_less_than_three_times_as_long():
 @pytest.mark.long
 def test_a_sweep_takes_less_than_three_times_as_long():
     builtin, own = tasks()
-    builtin.kernel = recommended.infinite_without_unique
+    builtin.kernel = recommended.sweep_infinite_without_unique
     chains = [FeatureChain(task, np.random.default_rng(1)) for task in (builtin, own)]
     for chain in chains:
         chain.run_until(2_000)

@@ -9,8 +9,8 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.kinds import CHOICES
 from thali._data.pairs import PairedComparisons
-from thali._model.clusters import Clusters, clusters_of
-from thali._model.dependence import MAX_OPTIONS, dependence_of_chains, effect_of
+from thali._model.clusters import AnswersByRespondent, group_by_respondent
+from thali._model.design_effects import MAX_OPTIONS, dependence_of_chains, effect_of
 from thali._model.respondent_scores import (
     ScoreVariance,
     scores_at,
@@ -36,7 +36,7 @@ def dependence_of_choices(asked: Any, data: Any, parts: dict[str, Any]) -> Depen
 
 
 def _scores_of_groups(
-    likelihood: Elimination, prior: Any, known: list[tuple[Any, Clusters]]
+    likelihood: Elimination, prior: Any, known: list[tuple[Any, AnswersByRespondent]]
 ) -> list[ScoreVariance]:
     return [_scores_of(data, clusters, likelihood, prior) for data, clusters in known]
 
@@ -54,17 +54,19 @@ def effect_of_data(data: Any) -> float:
         return float("nan")
     data = data.without_dates() if isinstance(data, PairedComparisons) else data
     likelihood = Elimination(ties=data.n_ties > 0)
-    clusters = clusters_of(data, likelihood.ties)
-    if clusters is None or clusters.answers.max() < 2.0:
+    clusters = group_by_respondent(data, likelihood.ties)
+    if clusters is None or clusters.n_answers.max() < 2.0:
         return float("nan")
     return effect_of([_scores_of(data, clusters, likelihood, None)])
 
 
-def _scores_of(data: Any, clusters: Clusters, likelihood: Elimination, prior: Any) -> ScoreVariance:
+def _scores_of(
+    data: Any, clusters: AnswersByRespondent, likelihood: Elimination, prior: Any
+) -> ScoreVariance:
     """Return the variance of respondents' scores at the mode of the posterior."""
     if isinstance(data, Choices) and data.worst is not None:
         data = as_choices(data)
-        clusters = clusters_of(data, False) or clusters
+        clusters = group_by_respondent(data, False) or clusters
     pose = _problem_of(data, likelihood, prior)
     place = mode_of(pose, covariate_sizes(data))
     return scores_at(pose, clusters, _comparable(place.logs), place.beta)

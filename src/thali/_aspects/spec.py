@@ -4,7 +4,7 @@ from functools import partial
 
 from thali._arguments import one_of, positive
 from thali._data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
-from thali._model.names import ALIASES_OF_ASPECTS
+from thali._model.aliases import ALIASES_OF_ASPECTS
 from thali._model.options import (
     ALPHA,
     ALTERNATIVE,

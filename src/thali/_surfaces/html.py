@@ -15,6 +15,7 @@ from thali._described import Facts
 from thali._digits import PAGE_MARKS
 from thali._inference.warn import warn_of_loss
 from thali._labels import printable
+from thali._model.aliases import plain
 from thali._model.common_findings import has_draws
 from thali._model.finding import (
     ANSWERS,
@@ -28,7 +29,6 @@ from thali._model.finding import (
     Findings,
     Picture,
 )
-from thali._model.names import plain
 from thali._model.references import cited_in
 from thali._model.registry import spec_of
 from thali._model.versions import made_by, versions

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from thali._described import is_numbered
 from thali._digits import DECIMALS, TERMINAL_MARKS, Marks, cell, decimals_of, with_two_digits
 from thali._labels import display_width
-from thali._model.columns import COLUMNS, HEADINGS, MONTE_CARLO, heading
+from thali._model.table_columns import COLUMNS, HEADINGS, MONTE_CARLO, format_heading
 from thali._posterior.interval import INTERVAL, interval_name, level_name
 
 if TYPE_CHECKING:

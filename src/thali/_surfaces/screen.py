@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from thali._digits import is_p_value, probability
 from thali._labels import display_width, printable
-from thali._model.columns import COLUMNS, PROBABILITY
 from thali._model.finding import (
     CHAPTERS,
     MISSES,
@@ -17,6 +16,7 @@ from thali._model.finding import (
     Findings,
     rendered,
 )
+from thali._model.table_columns import COLUMNS, PROBABILITY
 from thali.errors import Words
 
 from .readable import align, format_table

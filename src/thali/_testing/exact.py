@@ -21,7 +21,7 @@ from thali._aspects.likelihoods.delta_checks import state_of
 from thali._aspects.moves import births, flips, split_join
 from thali._aspects.operations import open_members, rate_between, rebuild
 from thali._aspects.priors.ibp import IndianBuffet
-from thali._aspects.samplers.loop import prepare
+from thali._aspects.samplers.sweep_rounds import prepare_state
 from thali._aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, empty_state
 from thali._inference.numerics.decisions import draw_index
 
@@ -329,7 +329,7 @@ def transition_errors(
         )
         state.real[ALPHA], state.real[BETA] = 1.5, beta
         cache = make_cache(likelihood)
-        prepare(model, state)
+        prepare_state(model, state)
         rebuild(likelihood, cache, state)
         return state, cache
 
@@ -366,15 +366,15 @@ def transition_errors(
     def flip(random: Any, pair: Any) -> None:
         place = draw_index(random, 2 * len(chosen))
         open_members(likelihood, pair[1], pair[0], place % 2)
-        flips.try_flip(random, model, pair[1], pair[0], place % 2, chosen[place // 2])
+        flips.propose_flip(random, model, pair[1], pair[0], place % 2, chosen[place // 2])
 
     def move(random: Any, pair: Any) -> None:
-        split_join.transfer(random, model, pair[1], pair[0])
+        split_join.propose_split_or_join(random, model, pair[1], pair[0])
 
     rate = float(rate_between(model.prior, 1, n))
 
     def birth(random: Any, pair: Any) -> None:
-        births.birth_or_death(random, model, pair[1], pair[0], rate)
+        births.propose_birth_or_death(random, model, pair[1], pair[0], rate)
 
     some = min(n, ENTRIES)
     errors = {

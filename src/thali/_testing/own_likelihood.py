@@ -17,7 +17,7 @@ from thali._aspects.likelihoods.parameters import NAMED
 from thali._aspects.likelihoods.validation import called, try_out
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.task import build_task, weights_of
+from thali._aspects.samplers.task import build_task, build_weight_prior
 from thali._aspects.state import ALPHA, COLUMNS, ROOM, empty_state, stack
 from thali._compile.jit import compile_separately
 from thali._described import Described, Description
@@ -267,7 +267,7 @@ def check(
     if observed.n_options < 2:
         raise ArgumentError("check requires data with at least two options.")
     rng = np.random.default_rng(random_seed)
-    weights = weights_of(weight_prior, likelihood)
+    weights = build_weight_prior(weight_prior, likelihood)
     states = states_of(IndianBuffet(), observed.n_options, weights, rng, STATES)
     try_out(likelihood, observed, weights, compares=False)
     compiled, make_cache = likelihood.as_python(observed, weights)

@@ -8,25 +8,25 @@ from thali._digits import number
 from thali._labels import listed
 from thali._model.choice_findings import SENTENCES as COMMON
 from thali._model.choice_findings import (
-    best_worst_sentence,
+    build_covariate_finding,
+    build_dependence_finding,
+    build_prediction_finding,
+    build_rank_finding,
+    build_score_finding,
     check,
-    covariates_finding,
-    dependence_finding,
-    predictions_finding,
-    rank_finding,
-    row_in_words,
-    said_of,
-    scores_finding,
-    ties_sentence,
+    describe_best_worst,
+    describe_dependence,
+    describe_ties,
+    format_row,
 )
 from thali._model.common_findings import asked, convergence, data, has_draws, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 
-from .of_data import by_respondent
-from .reliability import reliability_finding, reliability_table, split_halves
+from .of_data import split_by_respondent
+from .reliability import describe_reliability, estimate_split_halves, tabulate_reliability
 
 if TYPE_CHECKING:
     from .model import BradleyTerryLuce
@@ -57,7 +57,7 @@ ENGLISH = {
 _NAMED = 3
 
 
-def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings."""
     return MAKERS if model._engine.draws else ESTIMATES
 
@@ -65,7 +65,7 @@ def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Make
 @finding("ranks", "Ranking of the options", ON_SCREEN)
 def ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The ranks of the options by worth."""
-    return rank_finding(
+    return build_rank_finding(
         model.ranks(every_rank=True, ci=settings.ci), ENGLISH["ranks.title"], settings.ci
     )
 
@@ -76,7 +76,7 @@ def option_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Findin
     if model._data_of_fit().worst is None and settings.none is None:
         return None
     table = model.scores(None, settings.none, settings.random_seed, settings.ci)
-    return scores_finding(table, "option_scores.title", "option_scores")
+    return build_score_finding(table, "option_scores.title", "option_scores")
 
 
 @finding("worths", "Worths", ON_SCREEN)
@@ -107,11 +107,11 @@ def reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding 
     problem, halves = model._problem(data), {}
     # effects of covariates of options are no part of the worths that are split
     if not problem.options.any():
-        halves = split_halves(
-            problem, *by_respondent(problem.in_form, problem.density), settings.random_seed
+        halves = estimate_split_halves(
+            problem, *split_by_respondent(problem.in_form, problem.density), settings.random_seed
         )
-    return reliability_finding(
-        reliability_table(model._draws.log_worths, halves, settings.ci), "estimates"
+    return describe_reliability(
+        tabulate_reliability(model._draws.log_worths, halves, settings.ci), "estimates"
     )
 
 
@@ -121,13 +121,13 @@ def covariates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding |
     if not model._covariates:
         return None
     table = model.covariate_effects(settings.ci)
-    return covariates_finding(table, table["mean"], (ENGLISH["covariates.zero"],))
+    return build_covariate_finding(table, table["mean"], (ENGLISH["covariates.zero"],))
 
 
 @finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Observed proportions beside predicted probabilities."""
-    return predictions_finding(model.predictions(settings.ci))
+    return build_prediction_finding(model.predictions(settings.ci))
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
@@ -135,11 +135,11 @@ def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The parameters of the model that are not of single options."""
     rows = model.summary(settings.ci)
     if model.spread is None:
-        notes: list[Text] = [phrase(ENGLISH, "spread", value=row_in_words(rows, "spread"))]
+        notes: list[Text] = [phrase(ENGLISH, "spread", value=format_row(rows, "spread"))]
     else:
         notes = [phrase(ENGLISH, "spread.fixed", value=model.spread)]
     notes += [
-        phrase(COMMON, f"parameters.{name}", value=row_in_words(rows, name))
+        phrase(COMMON, f"parameters.{name}", value=format_row(rows, name))
         for name in ("tie", "log_likelihood")
         if name in rows.index
     ]
@@ -164,7 +164,7 @@ def estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 def independence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """What was made of the answers of the same respondents."""
     dependence = model._view.dependence if has_draws(model) else model._estimates_.people
-    return None if dependence is None else dependence_finding(dependence)
+    return None if dependence is None else build_dependence_finding(dependence)
 
 
 # How a paper says what was done -------------------------------------------------------------------
@@ -176,7 +176,7 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     return (
         *sentences,
         phrase(ENGLISH, f"methods.{model._method}", source=Cite("rue2009")),
-        *said_of(model._view.dependence),
+        *describe_dependence(model._view.dependence),
     )
 
 
@@ -196,8 +196,8 @@ def rules_of(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 def _rules(model: "BradleyTerryLuce", observed: Any, ties: str) -> list[Text]:
     """How best and worst, and ties, were modelled."""
     if observed.worst is not None:
-        return [best_worst_sentence(model._means.rule)]
-    return [ties_sentence(ties)] if model._means.nu is not None else []
+        return [describe_best_worst(model._means.rule)]
+    return [describe_ties(ties)] if model._means.nu is not None else []
 
 
 def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:

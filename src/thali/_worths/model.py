@@ -12,17 +12,23 @@ from thali._data.groups import GroupedData
 from thali._data.judged import Judged, merge_new_data
 from thali._data.kinds import PAIRS
 from thali._inference.seeds import spawn_generators
-from thali._model.available import configures, covariates, draws, maximum_likelihood, requires
 from thali._model.base import FixedMethod
-from thali._model.best_worst import RULES, usual_rule
-from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
+from thali._model.best_worst import RULES, default_rule
+from thali._model.chain_model import RunByChains, chains_that_go_on
+from thali._model.data_argument import data_of_thali
 from thali._model.engine import Engine, Prepared
-from thali._model.given_data import data_of_thali
 from thali._model.group_models import HasGroups
 from thali._model.maximum_likelihood import MaximumLikelihoodResults
 from thali._model.option_scores import ScoreScale, place_of
 from thali._model.prior_sample import PriorSample
-from thali._model.run_by_chains import RunByChains, chains_that_go_on
+from thali._model.requirements import (
+    mark_as_setup,
+    require_covariates,
+    require_draws,
+    require_maximum_likelihood,
+    requires,
+)
+from thali._model.tie_treatment import CONVERSIONS, counted, has_ties, with_covariates
 from thali._people.populations import (
     ADJUSTED,
     COMMON,
@@ -42,7 +48,7 @@ from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine
-from .of_data import single_choices
+from .of_data import keep_single_choices
 from .posterior import WorthProblem
 from .predictions import WorthDraws, worths_table
 
@@ -327,7 +333,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
         return self._carry_out(self._engine.job(self, data, run))
 
-    @configures
+    @mark_as_setup
     def prepare(
         self,
         data: Any,
@@ -417,7 +423,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         """The density of data, after the checks of all arguments."""
         one_of("best_worst", self.best_worst, (None, *RULES))
         pooled = data.pooled() if isinstance(data, GroupedData) else data
-        rule = self.best_worst or usual_rule(pooled)
+        rule = self.best_worst or default_rule(pooled)
         lapse = share("lapse", self.lapse, "the probability of a random choice")
         spread = (
             None if self.spread is None else positive("spread", self.spread, "a standard deviation")
@@ -478,7 +484,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         return list(self._data_of_fit().labels)
 
     @property
-    @requires(maximum_likelihood)
+    @requires(require_maximum_likelihood)
     def maximum_likelihood(self) -> MaximumLikelihoodResults:
         """The results that only ``method="maximum-likelihood"`` has: `log_likelihood()`, `aic()`,
         `bic()` (with the number of answers for n) and `standard_errors()`.
@@ -648,7 +654,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         """After `fit`: the covariates of comparisons and of options that it used."""
         return self._means.covariates
 
-    @requires(covariates)
+    @requires(require_covariates)
     def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds of the first of two options.
 
@@ -835,7 +841,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         discrepancies.
         """
         self._require_fitted()
-        return self._engine.check(self, single_choices(self._data_of_fit()), random_seed, ci)
+        return self._engine.check(self, keep_single_choices(self._data_of_fit()), random_seed, ci)
 
     def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The observed proportions beside the predicted probabilities.
@@ -860,7 +866,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             If `ci` is not between 0 and 1.
         """
         self._require_fitted()
-        return self._engine.predictions(self, single_choices(self._data_of_fit()), ci)
+        return self._engine.predictions(self, keep_single_choices(self._data_of_fit()), ci)
 
     def next_pairs(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
@@ -931,7 +937,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         """
         return self._draws.next_sets(size, n, among, goal, random_seed)
 
-    @requires(draws)
+    @requires(require_draws)
     def log_evidence(self, random_seed: Any = 1) -> LogEvidence:
         r"""The log evidence (marginal likelihood) of the model for the data of the fit.
 
@@ -974,7 +980,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         return self._evidence(self._as_data(data), how.random_seed)
 
     def _evidence(self, data: Any, random_seed: Any) -> LogEvidence:
-        from .evidence import evidence_of
+        from .evidence import estimate_log_evidence
 
         if isinstance(self.people, Individuals | LatentClasses | Groups):
             adjusted = Setting("people", "independent")
@@ -986,7 +992,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
                 ".",
             )
 
-        return evidence_of(self._problem(data), spawn_generators(random_seed, 1)[0])
+        return estimate_log_evidence(self._problem(data), spawn_generators(random_seed, 1)[0])
 
     # Simulated data -------------------------------------------------------------------------------
 

@@ -11,23 +11,23 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._inference.chains import FixedChain, IndependentDraws, choose_recorded_chains
-from thali._model.choice_groups import (
+from thali._model.stored_choices import (
     MAX_PAIRS,
-    DataGroups,
-    groups_of_pairs,
-    groups_of_sets,
-    pair_names,
-    place_names,
-    shown_groups,
+    StoredData,
+    all_pair_coordinates,
+    member_coordinates,
+    set_size_variables,
+    store_pairs,
+    store_sets,
 )
 from thali._people.populations import ADJUSTED
 from thali._posterior.view import COVARIATE, LATENT, parted
 
 from .chains import Sampler
 from .density import WORTHS, Density, Spreads
-from .draws import draw
+from .draws import sample_posterior
 from .laplace import Marginal
-from .of_data import as_likelihood, density_of, single_choices
+from .of_data import build_density, convert_for_likelihood, keep_single_choices
 from .predictions import WorthDraws
 from .respondents import Respondents, respondents_of, spread_to_respondents
 from .scales import ScaleState
@@ -82,8 +82,8 @@ class WorthProblem:
             spread,
         )
         self._people, self._usual = people, usual
-        self.in_form, self.single = as_likelihood(data, rule), single_choices(data)
-        self.density: Density = density_of(self.in_form, lapse, has_ties, rule, has_prior)
+        self.in_form, self.single = convert_for_likelihood(data, rule), keep_single_choices(data)
+        self.density: Density = build_density(self.in_form, lapse, has_ties, rule, has_prior)
 
     @cached_property
     def marginal(self) -> Marginal:
@@ -102,7 +102,7 @@ class WorthProblem:
         made = self.respondents.by_power
         if made is None or made.power == 1.0:
             return self.marginal
-        return Marginal(self.density.raised(made.power), self.spread)
+        return Marginal(self.density.raise_to_power(made.power), self.spread)
 
     # What draws say -------------------------------------------------------------------------------
 
@@ -127,12 +127,14 @@ class WorthProblem:
         known = self.covariates, self.options, self.lapse, self.rule
         return WorthDraws(list(self.data.labels), worths.T, nu, beta, *known, chains)
 
-    def groups(self) -> DataGroups:
+    def groups(self) -> StoredData:
         """Return what is stored of the data."""
         if not isinstance(self.single, Choices):
-            return groups_of_pairs(self.single, self.lapse, self.has_ties)
-        found = groups_of_sets(self.single, self.lapse)
-        return found._replace(constants=found.constants | shown_groups(self.single, self.rule))
+            return store_pairs(self.single, self.lapse, self.has_ties)
+        found = store_sets(self.single, self.lapse)
+        return found._replace(
+            constants=found.constants | set_size_variables(self.single, self.rule)
+        )
 
     def tree(
         self, points: np.ndarray, logs: np.ndarray, attributes: dict[str, Any]
@@ -170,7 +172,7 @@ class WorthProblem:
         if self.single.n_options * (self.single.n_options - 1) // 2 <= MAX_PAIRS:
             p = draws.of_pairs(*np.triu_indices(self.single.n_options, k=1))
             variables["choice_probability"] = (*each, "pair"), p.reshape(*shape, -1)
-            coordinates |= pair_names(labels)
+            coordinates |= all_pair_coordinates(labels)
         groups = {}
         asked = self.single.questions(self.has_ties)
         if len(asked.counts) <= MAX_PAIRS:
@@ -178,7 +180,7 @@ class WorthProblem:
             groups["log_likelihood"] = self._pointwise(asked.log_likelihoods(p), shape, stored)
             if isinstance(self.single, Choices) and self.single.worst is None:
                 variables["set_probability"] = (*each, "place"), p.reshape(*shape, -1)
-                coordinates |= place_names(self.single)
+                coordinates |= member_coordinates(self.single)
         groups |= datasets_of(xr.Dataset(variables, coordinates), stored, self.descriptions)
         add_log_prior(groups, self._log_prior(flat, spreads, shape), _NOTES)
         return tree_of(groups, {**origin(), **attributes})
@@ -201,7 +203,7 @@ class WorthProblem:
         variables: dict[Any, Any],
         coordinates: dict[Any, Any],
         log_tie: np.ndarray,
-        stored: DataGroups,
+        stored: StoredData,
         attributes: dict[str, Any],
     ) -> "xarray.DataTree":
         """Return what was drawn where respondents differ as a tree; log nu (chain, draw)."""
@@ -223,7 +225,7 @@ class WorthProblem:
         return tree_of(groups, {**origin(), **attributes})
 
     def _pointwise(
-        self, by_question: np.ndarray, shape: tuple[int, ...], stored: DataGroups
+        self, by_question: np.ndarray, shape: tuple[int, ...], stored: StoredData
     ) -> "xarray.Dataset":
         """Return the log-likelihood of each observation, draw by draw, by the name of the observed
         variable."""
@@ -264,7 +266,7 @@ class WorthProblem:
 
 
 def datasets_of(
-    drawn: "xarray.Dataset", stored: DataGroups, descriptions: Mapping[str, str]
+    drawn: "xarray.Dataset", stored: StoredData, descriptions: Mapping[str, str]
 ) -> "dict[str, xarray.Dataset]":
     """Return the groups of a tree that hold draws, which are described, and data."""
     import xarray as xr
@@ -309,7 +311,7 @@ class LatticeChain(IndependentDraws):
         self.record = PointRecord.empty(draws, problem.density.size)
 
     def _draw_block(self, rng: np.random.Generator) -> PointRecord:
-        points, spreads = draw(self.problem.marginal, rng, self.block_size)
+        points, spreads = sample_posterior(self.problem.marginal, rng, self.block_size)
         # sweeps make more draws, or fewer
         order = np.arange(self.block_size) * points.shape[1] // self.block_size
         points, marginal, variance = (
@@ -318,7 +320,7 @@ class LatticeChain(IndependentDraws):
             self.problem.respondents.adjusted,
         )
         if variance is not None:
-            points = spread_to_respondents(rng, marginal, variance, points, marginal.middle).wide
+            points = spread_to_respondents(rng, marginal, variance, points, marginal.mean_mode).wide
         return PointRecord(points.T, np.log(np.array(spreads))[:, order].T)
 
 
@@ -335,7 +337,7 @@ class TrajectoryChain(FixedChain):
     ) -> None:
         super().__init__(draws, tune, thin)
         self.sampler, self.rng = copy.copy(sampler), rng
-        self.state, self.leap = sampler.start(rng, 1), np.array(sampler.step)
+        self.state, self.leap = sampler.draw_start(rng, 1), np.array(sampler.step)
         self.record = PointRecord.empty(draws, sampler.density.size)
 
     def run_until(self, until: int) -> None:

@@ -13,13 +13,12 @@ from thali._inference.numerics.counts import compute_outcomes
 from thali._inference.numerics.davidson import split_probabilities
 from thali._inference.numerics.ranks import average_ranks
 from thali._model.answer_checks import (
-    AlikeRespondents,
+    EqualRespondents,
     check_answers,
+    check_unweighted,
     predict_answers,
-    refuse_weights,
 )
-from thali._model.asked_sets import has_answers, places_of, table_of_outcomes, tied_places
-from thali._model.best_worst import answer_probabilities, shares_of
+from thali._model.best_worst import answer_probabilities, choice_probabilities
 from thali._model.covariates import parameter, values_for
 from thali._model.log_predictive import by_respondent, choices_by_person, log_of_choices
 from thali._model.next_question import (
@@ -32,6 +31,7 @@ from thali._model.next_question import (
     subsets_of,
     target_of_worths,
 )
+from thali._model.option_sets import is_best_worst, pair_indices, set_indices, tabulate_outcomes
 from thali._model.predictive_check import spaced_draws
 from thali._posterior.summary import mean_errors
 from thali.errors import ArgumentError
@@ -100,7 +100,9 @@ class WorthDraws(NamedTuple):
         for m in np.unique(sizes).tolist():
             places = start[:-1][sizes == m, None] + np.arange(m)
             own = self.log_worths[:, members[places]]
-            found[:, places] = shares_of(np.exp(own - own.max(axis=2, keepdims=True)), self.lapse)
+            found[:, places] = choice_probabilities(
+                np.exp(own - own.max(axis=2, keepdims=True)), self.lapse
+            )
         return found
 
     def of_sets(self, start: np.ndarray, members: np.ndarray, has_worst: bool) -> np.ndarray:
@@ -148,7 +150,7 @@ class WorthDraws(NamedTuple):
     def predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
         """Return mean probabilities of pairs, or of the members or answers of each set, and their
         errors."""
-        places, paired = places_of(sets, self.labels)
+        places, paired = set_indices(sets, self.labels)
         if covariates is not None and not paired:
             raise ArgumentError(
                 "Covariates require comparisons of two options; give pairs of labels, [(a, b),"
@@ -164,9 +166,9 @@ class WorthDraws(NamedTuple):
             found = np.concatenate(parts, axis=1)
         else:
             start, members = part_bounds([len(each) for each in places]), np.concatenate(places)
-            found = self._summed(self.of_sets(start, members, has_answers(sets)), return_se)
+            found = self._summed(self.of_sets(start, members, is_best_worst(sets)), return_se)
             sizes = np.array([len(each) for each in places])
-            ends = np.cumsum(sizes * (sizes - 1) if has_answers(sets) else sizes)[:-1]
+            ends = np.cumsum(sizes * (sizes - 1) if is_best_worst(sets) else sizes)[:-1]
             found = [np.split(each, ends) for each in found]
         return (found[0], found[1]) if return_se else found[0]
 
@@ -178,10 +180,10 @@ class WorthDraws(NamedTuple):
 
     def outcomes_table(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
         """Return a row a pair: a, b, p_a, p_tie, p_b."""
-        first, second = tied_places(pairs, self.labels, self.nu is not None)
+        first, second = pair_indices(pairs, self.labels, self.nu is not None)
         x = self.values_for(covariates, len(first))
         p = self.of_outcomes(self.of_pairs(first, second, x))
-        return table_of_outcomes(self.labels, first, second, p.mean(axis=0))
+        return tabulate_outcomes(self.labels, first, second, p.mean(axis=0))
 
     def left_out(self, part: "HeldOutPair") -> np.ndarray:
         """Return the probability of each outcome of the comparisons of a pair (chain, draw, cells,
@@ -197,10 +199,10 @@ class WorthDraws(NamedTuple):
         from scipy.special import logsumexp
 
         which, times = choices_by_person(data)
-        start, members = part_bounds(data.sizes), np.concatenate(places_of(data, self.labels)[0])
+        start, members = part_bounds(data.sizes), np.concatenate(set_indices(data, self.labels)[0])
         logs = np.empty((self.n_draws, times.shape[1]))
         for draws in iterate_slices(self.n_draws, int(data.answers.sum())):
-            p = self.take(draws).of_sets(start, members, has_answers(data))
+            p = self.take(draws).of_sets(start, members, is_best_worst(data))
             logs[draws] = log_of_choices(p[:, which], times)
         weighted = logs + np.reshape(log_weights, (-1, 1))
         return by_respondent(data, logsumexp(weighted, axis=0) - np.log(len(logs)))
@@ -210,7 +212,7 @@ class WorthDraws(NamedTuple):
     def check(self, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
         """Return what was observed against replicates."""
         asked = data.questions(self.nu is not None)
-        refuse_weights(asked)
+        check_unweighted(asked)
         draws = spaced_draws(self.n_draws, len(asked.counts))
         people = [self.take(draws)._alike(data, asked, self.nu is not None)]
         return check_answers(asked, people, len(draws), random_seed, ci)
@@ -220,9 +222,9 @@ class WorthDraws(NamedTuple):
         asked = data.questions(False)
         return predict_answers(asked, [self._alike(data, asked, False)], self.n_draws, ci)
 
-    def _alike(self, data: Any, asked: Any, has_ties: bool) -> AlikeRespondents:
+    def _alike(self, data: Any, asked: Any, has_ties: bool) -> EqualRespondents:
         """Return all respondents, who are alike."""
-        return AlikeRespondents.answering(self.question_probabilities(data, has_ties), asked.times)
+        return EqualRespondents.from_times(self.question_probabilities(data, has_ties), asked.times)
 
     def quantities(self, pairs: Any) -> Quantities:
         """Return what chains are judged by besides the spread and the log-likelihood, arrays

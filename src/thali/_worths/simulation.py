@@ -10,7 +10,7 @@ from thali._data.choices import Choices
 from thali._model.prior_sample import PriorSample, observed_of_design, predictive_group, stacked
 from thali._posterior.view import Posterior
 
-from .density import MIDDLE, TIE_SD, WIDTH
+from .density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
 from .predictions import WorthDraws
 
 if TYPE_CHECKING:
@@ -42,7 +42,11 @@ def sample_prior(problem: "WorthProblem", rngs: Sequence[np.random.Generator]) -
     density, known = problem.density, problem.spread
     points, logs = np.zeros((len(rngs), density.size)), np.full((len(rngs), 4), np.nan)
     for k, rng in enumerate(rngs):
-        logs[k, 0] = MIDDLE + WIDTH * rng.standard_normal() if known is None else math.log(known)
+        logs[k, 0] = (
+            LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
+            if known is None
+            else math.log(known)
+        )
         normal = rng.standard_normal(density.size)
         normal[density.worths] *= math.exp(logs[k, 0])
         normal[density.nu] *= TIE_SD

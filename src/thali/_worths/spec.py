@@ -4,7 +4,7 @@ from functools import partial
 
 from thali._arguments import positive
 from thali._data.kinds import CHOICES, PAIRS
-from thali._model.names import ALIASES_OF_WORTHS
+from thali._model.aliases import ALIASES_OF_WORTHS
 from thali._model.options import (
     ALTERNATIVE,
     BEST_WORST,

@@ -11,7 +11,7 @@ import numpy as np
 
 from thali._compile.jit import constants_digest, register_user_function
 from thali._data.observed import Observed
-from thali._model.saved import NotSaved
+from thali._model.model_files import NotSaved
 from thali.errors import ArgumentError
 
 from .. import operations
@@ -42,6 +42,8 @@ MIN_ARGUMENTS = {"of_pair": 4}  # also accepted: own_i and own_j may be left out
 @dataclass(frozen=True, repr=False)
 class Custom:
     r"""A likelihood of your own, for data that are a NamedTuple of yours.
+
+    Experimental: its arguments may change in a later version.
 
     Write plain Python functions of numbers and arrays; thali compiles them (numba). One function is
     enough: `log_likelihood`, which every move of the sampler then evaluates. Where the likelihood

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import DataForm, find_data_spec
+from thali._model.aliases import aspects_meant, method_meant, plain
 from thali._model.default_models import WORTHS
-from thali._model.names import aspects_meant, method_meant, plain
 from thali._model.options import ATTENTION
 from thali._model.registry import features_of, spec_named
 from thali._people.populations import COMMON, FREE, SIMILAR, Groups, LatentClasses, parse_people

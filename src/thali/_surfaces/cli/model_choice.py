@@ -6,8 +6,8 @@ from typing import Any
 from thali._data.kinds import find_data_spec
 from thali._data.roles import ROLE_NAMES
 from thali._labels import suggest
+from thali._model.aliases import plain
 from thali._model.default_models import offers_of
-from thali._model.names import plain
 from thali._model.registry import SPECS
 from thali._model.spec import ModelSpec, Option
 from thali.errors import Argument, ArgumentError, Setting, Value

@@ -3,21 +3,21 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from thali._model.choice_findings import check, row_in_words
+from thali._model.choice_findings import check, format_row
 from thali._model.class_findings import (
     assignment,
     class_notes,
+    describe_matching,
     latent_classes,
-    likely_classes,
-    matched,
+    occupied_class_models,
     question,
     ranks,
     same_class,
 )
 from thali._model.common_findings import convergence, data, methods, summary
 from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.phrases import phrase
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._people.populations import SIMILAR
 
 from .. import findings as of_one
@@ -39,7 +39,7 @@ ENGLISH = {
 }
 
 
-def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
     """Return the makers of the findings."""
     return MAKERS
 
@@ -47,7 +47,7 @@ def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Make
 @finding("worths", "Worths by class", ON_SCREEN)
 def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Return the log worth of each option in each class."""
-    return worths_by("latent_class", likely_classes(model), ENGLISH["worths"], settings)
+    return worths_by("latent_class", occupied_class_models(model), ENGLISH["worths"], settings)
 
 
 def worths_by(
@@ -65,7 +65,7 @@ def worths_by(
 def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Return the parameters that belong to no single option or class."""
     rows = model.summary(settings.ci)
-    value = row_in_words(rows, "spread_of_respondents")
+    value = format_row(rows, "spread_of_respondents")
     found = of_one.parameters(model, settings)
     assert found is not None
     notes = (*class_notes(rows), phrase(ENGLISH, "spread", value=value), *found.notes)
@@ -77,7 +77,7 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     people = model.people
     how = ENGLISH["methods.similar" if people.weights == SIMILAR else "methods.free"]
     sentence = phrase(ENGLISH, "methods", number=people.classes, how=how)
-    return (*of_one.rules_of(model), sentence, matched())
+    return (*of_one.rules_of(model), sentence, describe_matching())
 
 
 MAKERS = (

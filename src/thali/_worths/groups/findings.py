@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 from thali._inference.numerics.ranks import average_ranks
 from thali._labels import listed
-from thali._model.choice_findings import MAX_GROUPS, check, row_in_words
+from thali._model.choice_findings import MAX_GROUPS, check, format_row
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import ON_SCREEN, STATISTICS, Finding, Maker, Text, finding
 from thali._model.group_findings import group_ranks
+from thali._model.phrases import phrase
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._people.populations import SIMILAR
 
 from .. import findings as of_one
@@ -33,7 +33,7 @@ ENGLISH = {
 }
 
 
-def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
     """Return the makers of the findings."""
     return MAKERS
 
@@ -59,7 +59,7 @@ def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Return the parameters that belong to no single option or group."""
     rows, notes = model.summary(settings.ci), []
     if "spread_of_groups" in rows.index:
-        value = row_in_words(rows, "spread_of_groups")
+        value = format_row(rows, "spread_of_groups")
         notes.append(phrase(ENGLISH, "spread", value=value))
     found = of_one.parameters(model, settings)
     assert found is not None

@@ -9,10 +9,10 @@ from thali._data.choices import Choices
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._inference.indexing import iterate_slices, part_bounds, space_evenly
 from thali._model.answer_checks import (
-    AlikeRespondents,
+    EqualRespondents,
     check_answers,
+    check_unweighted,
     predict_answers,
-    refuse_weights,
 )
 from thali._model.predictive_check import spaced_draws
 
@@ -87,12 +87,12 @@ def check_respondents(
     """Return what was observed against replicates of the answers of every respondent."""
     has_ties = worths.nu is not None
     parts = part_questions(data.questions(has_ties))
-    refuse_weights(parts.asked)
+    check_unweighted(parts.asked)
     draws = spaced_draws(drawn.n_draws, len(parts.asked.counts))
     probabilities = respondent_probabilities(
         worths.take(draws), drawn.take(draws), data, parts, has_ties
     )
-    people = [AlikeRespondents.answering(probabilities, parts.asked.times)]
+    people = [EqualRespondents.from_times(probabilities, parts.asked.times)]
     return check_answers(parts.asked, people, len(draws), random_seed, ci)
 
 
@@ -105,7 +105,7 @@ def predict_respondents(
     probabilities = respondent_probabilities(
         worths.take(draws), drawn.take(draws), data, parts, has_ties=False
     )
-    people = [AlikeRespondents.answering(probabilities, parts.asked.times)]
+    people = [EqualRespondents.from_times(probabilities, parts.asked.times)]
     return predict_answers(parts.asked, people, len(draws), ci)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._digits import probability
 from thali._labels import listed, plural
-from thali._model.choice_findings import check, row_in_words, said_of, scores_finding
+from thali._model.choice_findings import build_score_finding, check, describe_dependence, format_row
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import (
     FULL,
@@ -21,11 +21,11 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.respondent_findings import effects_finding, individuals_finding
 from thali._model.segment_findings import segment_makers, segmented, segments_once
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._posterior.interval import interval_name
 
 from .. import findings as of_one
@@ -73,7 +73,7 @@ FEW_RESPONDENTS = 8  # below, the spread between respondents is mostly that of i
 REACH_SIZE = 3  # options of a set
 
 
-def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings."""
     has_scores = model._data_of_fit().worst is not None or settings.none is not None
     make = partial(_segment_scores, settings)
@@ -87,7 +87,7 @@ def _segment_scores(
 ) -> Finding:
     """The scores of the options in each segment."""
     table = model.scores(segments, settings.none, settings.random_seed, settings.ci)
-    return scores_finding(table, "option_scores.segments", "segment_scores")
+    return build_score_finding(table, "option_scores.segments", "segment_scores")
 
 
 @finding("individuals", "Individual preferences", FULL)
@@ -166,7 +166,7 @@ def respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The parameters that are not of single options or respondents."""
-    value = row_in_words(model.summary(settings.ci), "spread_of_respondents")
+    value = format_row(model.summary(settings.ci), "spread_of_respondents")
     notes = [phrase(ENGLISH, "spread", value=value)]
     count = len(model._view.respondents)
     if count < FEW_RESPONDENTS:
@@ -188,7 +188,7 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     return (
         *of_one.rules_of(model),
         phrase(ENGLISH, "methods", by=by, directions=directions),
-        *said_of(model._view.dependence),
+        *describe_dependence(model._view.dependence),
         segmented("each respondent's preference for an option over the others"),
         phrase(ENGLISH, "reach.methods", turf=Cite("miaoulis1990"), bootstrap=Cite("rubin1981")),
     )

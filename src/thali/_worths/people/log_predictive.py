@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.indexing import part_bounds, space_evenly
-from thali._model.asked_sets import has_answers, places_of
 from thali._model.log_predictive import (
     NEW_PEOPLE,
     choices_by_person,
     log_mean_by_annealing,
     log_of_choices,
 )
+from thali._model.option_sets import is_best_worst, set_indices
 
 from ..predictions import WorthDraws
 from .draws import RespondentDraws
@@ -45,7 +45,7 @@ def _log_mean_of_new(
     """Return the logarithm of the mean probability of all choices of data over new respondents, one
     of each draw."""
     rng = np.random.default_rng(_SEED)
-    places, counts = places_of(data, worths.labels)[0], data.questions().counts
+    places, counts = set_indices(data, worths.labels)[0], data.questions().counts
     which = np.flatnonzero(counts)
     start, members = part_bounds([len(each) for each in places]), np.concatenate(places)
     if x is not None and np.isnan(x).any():
@@ -55,7 +55,7 @@ def _log_mean_of_new(
 
     def log_likelihood(normal: np.ndarray) -> np.ndarray:
         log_worths = (mean + drawn.deviations(normal))[:, 0]
-        p = worths._replace(log_worths=log_worths).of_sets(start, members, has_answers(data))
+        p = worths._replace(log_worths=log_worths).of_sets(start, members, is_best_worst(data))
         return log_of_choices(p[:, which], counts[which])
 
     def move(normal: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:

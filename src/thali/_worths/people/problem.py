@@ -7,7 +7,7 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._labels import shorten
 from thali._model.best_worst import LARGEST_RANKED, RANKING, REVERSED
-from thali._model.dependence import dependence_of_individuals
+from thali._model.design_effects import dependence_of_individuals
 from thali._people.columns import covariates_of
 from thali._people.populations import ADJUSTED, Individuals, unknown_respondents
 from thali._posterior.dependence import Dependence, of_one_person

@@ -74,7 +74,7 @@ def _simulate_power(
 ) -> Parts:
     """Return how often simulated studies separate the top options, if requested."""
     from thali import designs
-    from thali._model.saved import load
+    from thali._model.model_files import load
 
     if simulation is None:
         return {}
@@ -138,7 +138,7 @@ def print_choice_design(
 ) -> None:
     """Print and write the tasks of a choice experiment, and their statistics."""
     from thali import designs
-    from thali._model.saved import load
+    from thali._model.model_files import load
 
     check_output_folder(out_folder)
     if alternatives is None:

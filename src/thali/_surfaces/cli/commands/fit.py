@@ -83,7 +83,7 @@ def run_fit(
         request, model_note = request_default_model(terminal, data, typed)
     spec, values_by_word, select_arguments = request.spec, request.values, request.arguments
     if any(option.name == "constants" for option in spec.options):
-        from thali._choice.coding import constants_in_words
+        from thali._choice.coding import describe_constants
 
         constants = constants_in_words(data, select_arguments(MODEL).get("constants"))
         reading_sentence += f"; {constants.render(terminal.words)}"

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from thali._data.kinds import EXPERIMENTS
 from thali._labels import as_label, plural
+from thali._model.aliases import method_meant
 from thali._model.default_models import WORTHS, default_model, median_tasks
-from thali._model.names import method_meant
 from thali._model.registry import SPECS
 from thali._model.settings import AnswerSettings
 from thali._model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option

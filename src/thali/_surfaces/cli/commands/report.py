@@ -161,7 +161,7 @@ def _load_subject(results_path: Path) -> Any:
     """Load the model, the leaderboard or the table of a comparison."""
     from thali._comparison.job_table import TABLES, read_job_table
     from thali._inference.jobs import read_index
-    from thali._model.saved import load, model_in
+    from thali._model.model_files import load, model_in
 
     if results_path.suffix == ".html":
         raise DataError(
