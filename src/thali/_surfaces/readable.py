@@ -47,7 +47,7 @@ def format_table(
         index_names = ["" if name is None else str(name) for name in frame.index.names]
         index = frame.index.to_frame(index=False)
         for column in range(n_index_columns):
-            head.append(heading(index_names[column]))
+            head.append(format_heading(index_names[column]))
             columns.append(
                 _format_row_names(marks, index_names[column], index.iloc[:, column].tolist())
             )
@@ -90,7 +90,9 @@ def format_table(
             is_text.append(False)
         elif not (name != high_partner and high_partner in column_names):
             headings = table.attrs.get(HEADINGS, {})
-            head.append(headings.get(name) or heading(name, table.attrs.get(MONTE_CARLO, False)))
+            head.append(
+                headings.get(name) or format_heading(name, table.attrs.get(MONTE_CARLO, False))
+            )
             columns.append(format_cells(name, cells_of_column, decimals_by_column[column], marks))
             is_text.append(frame.dtypes.iloc[column].kind not in "iufb")
     return TextTable(
@@ -230,7 +232,7 @@ def _format_interval_heading(name: str, columns: list[str], column: int, level: 
     return (
         interval_name(level)
         if column and columns[column - 1] in (base_column, "sd")
-        else f"{heading(base_column)}, {interval_name(level)}"
+        else f"{format_heading(base_column)}, {interval_name(level)}"
     )
 
 

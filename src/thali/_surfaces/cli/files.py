@@ -81,7 +81,7 @@ def write_model(datatree: "xarray.DataTree", folder: Path) -> None:
 
 def build_model_file(datatree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
     """Return the file of a model: posterior.nc, or model.nc if there are no draws."""
-    from thali._model.saved import IN_FOLDER
+    from thali._model.model_files import IN_FOLDER
     from thali._posterior import store
 
     posterior_name, model_name = IN_FOLDER

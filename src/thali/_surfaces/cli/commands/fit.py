@@ -50,7 +50,7 @@ def run_fit(
     slides: Path | None = None,
 ) -> None:
     """Fit a model to data, print the results and write them."""
-    from thali._model.saved import tree_of_model
+    from thali._model.model_files import tree_of_model
 
     from ...html import describe_fit
 
@@ -85,7 +85,7 @@ def run_fit(
     if any(option.name == "constants" for option in spec.options):
         from thali._choice.coding import describe_constants
 
-        constants = constants_in_words(data, select_arguments(MODEL).get("constants"))
+        constants = describe_constants(data, select_arguments(MODEL).get("constants"))
         reading_sentence += f"; {constants.render(terminal.words)}"
     data_sentence = f"{data_name}: {reading_sentence}{model_note}"
     notify(data_sentence)

@@ -47,7 +47,7 @@ def run_leaderboard(
     cover: dict[str, str],
 ) -> None:
     """Print the leaderboard of files; write its tables, pictures and report."""
-    from thali._model.saved import BOARD
+    from thali._model.model_files import BOARD
     from thali._paired.board import as_json, as_netcdf
     from thali._paired.findings import findings_of
     from thali._paired.made import in_words
@@ -123,7 +123,7 @@ def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) 
 
 def _load_saved_board(name: str) -> "Leaderboard":
     """Load the leaderboard that is saved in a file."""
-    from thali._model.saved import load
+    from thali._model.model_files import load
     from thali._paired.board import Leaderboard
 
     board = load(name)

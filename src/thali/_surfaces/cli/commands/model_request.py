@@ -72,7 +72,7 @@ class ModelRequest(NamedTuple):
 
         `named_data`: the table; `data`: the data of the fit; `folder`: where the command was typed.
         """
-        from thali._choice.answers.market import as_saved
+        from thali._choice.answers.market import restore_saved_table
         from thali._reading.table import load
 
         settings = {
@@ -82,7 +82,9 @@ class ModelRequest(NamedTuple):
         if any(option.name == "folds" for option in self.spec.options):
             settings.setdefault("folds", FOLDS)
         if "market" in settings:
-            settings["market"] = as_saved(data.scheme, load(folder / settings["market"]).frame)
+            settings["market"] = restore_saved_table(
+                data.scheme, load(folder / settings["market"]).frame
+            )
         if "holdouts" in settings and named_data is not None:
             settings["holdouts"] = load_holdouts(
                 named_data, self.spec, self.read_arguments, data.scheme
