@@ -48,7 +48,7 @@ from thali._aspects.state import (
     remove_column,
     shuffle_columns,
 )
-from thali._aspects.weight_priors import log_density_ratio, weight
+from thali._aspects.weight_priors import draw_prior_weight, log_density_ratio
 from thali._compile.jit import kernel, scalar
 from thali._inference.numerics.decisions import accept, draw_code, draw_poisson
 
@@ -329,7 +329,7 @@ def draw_singles(rng: Any, model: Any, b: Any, i: Any) -> None:
         if k < capacity(b):  # rarely fails: a sweep starts with enough room
             clear_row(b, k)
             b.Z[k, i] = 1.0
-            append_column(model, b, 1, weight(rng, model))
+            append_column(model, b, 1, draw_prior_weight(rng, model))
 
 
 @scalar

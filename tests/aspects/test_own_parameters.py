@@ -13,7 +13,7 @@ from scipy import stats
 
 import thali as th
 from thali._aspects.operations import draw_parameters, rebuild
-from thali._aspects.state import BETA, COLUMNS, empty_state
+from thali._aspects.state import BETA, COLUMNS, make_empty_state
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Beta, Custom, Gamma, HalfNormal, LogNormal, Normal
 from thali.priors import Given
@@ -71,7 +71,7 @@ RUN = {"draws": 12, "tune": 4, "thin": 1, "chains": 2, "random_seed": 1, "progre
 
 
 def state_without_columns(n, beta):
-    state = empty_state(n, 4)
+    state = make_empty_state(n, 4)
     state.real[BETA] = beta
     assert state.whole[COLUMNS] == 0
     return state

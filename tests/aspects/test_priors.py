@@ -9,7 +9,7 @@ from helpers.sentences import refused
 from scipy import stats
 
 from thali._aspects import operations
-from thali._aspects.state import empty_state
+from thali._aspects.state import make_empty_state
 from thali._inference.numerics.decisions import draw_bessel_count, draw_poisson
 from thali.errors import ArgumentError
 from thali.priors import FiniteFeatures, Given, IndianBuffet
@@ -53,7 +53,7 @@ def test_log_density_of_the_buffet():
 @pytest.mark.fit
 def test_patterns_are_drawn_in_proportion_to_their_rate():
     n, rng = 4, np.random.default_rng(8)
-    prior, state = IndianBuffet().compiled(n), empty_state(n, 4)
+    prior, state = IndianBuffet().compiled(n), make_empty_state(n, 4)
     wanted = [p for p in patterns(n) if 2 <= sum(p) <= 3]
     counts = dict.fromkeys(wanted, 0)
     for _ in range(20_000):

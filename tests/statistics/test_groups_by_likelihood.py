@@ -217,7 +217,7 @@ def test_moves_of_owners_leave_the_posterior_invariant(name, move, weights):
 
     def log_target(parts):
         (Z, w, s), caches = contents(parts[0]), parts[1]
-        v, own, kappa = parts[2].v[: Z.shape[1]], parts[2].own, parts[2].real[KAPPA]
+        v, own, kappa = parts[2].v[: Z.shape[1]], parts[2].unique, parts[2].real[KAPPA]
         total = prior.log_prob(Z[0].T.astype(bool), 1.5)
         for g, each in enumerate(row.data):
             total += row.naive(each, Z[g].T.astype(bool), w[g], s[g], caches.real[g])

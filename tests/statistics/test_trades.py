@@ -9,7 +9,7 @@ import thali as th
 import thali._aspects.moves.flips as flips
 from thali._aspects.operations import cache_at, open_members, rebuild
 from thali._aspects.samplers.tempering import build_ladder, swap_neighbours
-from thali._aspects.state import ALPHA, BETA, SWEEPS, replica, stack
+from thali._aspects.state import ALPHA, BETA, SWEEPS, replica, stack_states
 from thali.priors import IndianBuffet
 from thali.testing import exact
 
@@ -29,7 +29,7 @@ def two_levels(data, sweeps, betas):
         state.whole[SWEEPS] = sweeps
         made.append((state, cache))
     steps = build_ladder(1.0 / np.array(betas))
-    return at, (stack([b for b, _ in made]), stack([c for _, c in made]), steps)
+    return at, (stack_states([b for b, _ in made]), stack_states([c for _, c in made]), steps)
 
 
 def level_key(point):

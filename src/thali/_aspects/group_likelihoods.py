@@ -15,7 +15,7 @@ import numpy as np
 
 from thali._data.answers import OUTCOMES
 
-from .group_state import People, group_at
+from .group_state import ClassAnswers, group_at
 from .likelihoods.pair_blocks import PAIRS_ALONE, WIDTH
 from .likelihoods.pair_covariates import CLASSES
 from .likelihoods.pair_sets import AnsweredPairSets
@@ -241,7 +241,7 @@ def _with_blocks(pairs: Any, blocks: int) -> Any:
 # Where a likelihood finds what people answered ----------------------------------------------------
 
 
-def people_of(data: Any, likelihood: Any) -> People:
+def people_of(data: Any, likelihood: Any) -> ClassAnswers:
     """What everybody answered; `likelihood` is the compiled one of the answers of all."""
     asked = data.questions()
     given, answer = asked.given, asked.given.answer
@@ -253,7 +253,7 @@ def people_of(data: Any, likelihood: Any) -> People:
     start = np.searchsorted(given.respondent, np.arange(len(given.respondents) + 1))
     place = _PLACES[type(likelihood)](data, likelihood)
     rows = answer[order].astype(np.int64), given.times[order]
-    return People(start.astype(np.int64), *rows, place.astype(np.int64))
+    return ClassAnswers(start.astype(np.int64), *rows, place.astype(np.int64))
 
 
 def _places_of_pairs(data: Any, pairs: Any) -> np.ndarray:

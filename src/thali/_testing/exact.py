@@ -22,7 +22,7 @@ from thali._aspects.moves import births, flips, split_join
 from thali._aspects.operations import open_members, rate_between, rebuild
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.sweep_rounds import prepare_state
-from thali._aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, empty_state
+from thali._aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, make_empty_state
 from thali._inference.numerics.decisions import draw_index
 
 __all__ = ["BranchingRandom", "invariance_error", "outcomes", "transition_matrix"]
@@ -325,7 +325,7 @@ def transition_errors(
         state = (
             state_of(features, np.asarray(of_columns, float))
             if rows is None
-            else empty_state(n, rows)
+            else make_empty_state(n, rows)
         )
         state.real[ALPHA], state.real[BETA] = 1.5, beta
         cache = make_cache(likelihood)

@@ -15,7 +15,7 @@ from thali._model.model_files import NotSaved
 from thali.errors import ArgumentError
 
 from .. import operations
-from ..weight_priors import EXPONENTIAL, are_positive
+from ..weight_priors import EXPONENTIAL, is_positive_prior
 from . import full_evaluation, term_sums
 from .parameters import (
     FLAT,
@@ -183,7 +183,7 @@ class Custom:
 
     def _made(self, observed: Observed, allocates: bool, weights: Any) -> Any:
         """The data and the priors of the parameters as the samplers read them."""
-        signed = not are_positive(weights)
+        signed = not is_positive_prior(weights)
         if not self.parameters:
             return self._class(allocates, signed)(observed.fields, observed.n_options)
         fields = observed.fields._replace(

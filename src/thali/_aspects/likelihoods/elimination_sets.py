@@ -13,7 +13,7 @@ from thali._labels import shorten
 from thali.errors import Argument, DataError, Message, Setting
 
 from .. import operations
-from ..state import COLUMNS, scratch
+from ..state import COLUMNS, scratch_index
 from .sets import (
     ALL,
     BETWEEN,
@@ -134,7 +134,7 @@ def evaluate_change(
     elif kind == TRANSFER:
         w = b.w[other]
         b.w[other] = w - d
-        swap_rows(b, k, scratch(b))
+        swap_rows(b, k, scratch_index(b))
         which = BETWEEN
     total = over_sets(sets, c, b, which, i, k, other, keep)
     if kind == OWN:
@@ -153,7 +153,7 @@ def evaluate_change(
         flip_code(b, i, k, other)
     elif kind == TRANSFER:
         b.w[other] = w
-        swap_rows(b, k, scratch(b))
+        swap_rows(b, k, scratch_index(b))
     return total
 
 

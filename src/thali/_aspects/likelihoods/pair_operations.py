@@ -15,7 +15,7 @@ from thali._inference.numerics.logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from .. import operations
-from ..state import BETA, COLUMNS, columns_born, scratch, sum_of_weights
+from ..state import BETA, COLUMNS, count_born_columns, scratch_index, sum_weights
 from .pair_blocks import (
     LOGLIK,
     LOSSES,
@@ -125,7 +125,7 @@ def sides_of_weight(b: Any, k: Any, m: Any, d: Any) -> Any:
     columns."""
     side = 1.0 if 2 * m <= b.Z.shape[1] - 1 else 0.0
     x, y = d * side, d * (1.0 - side)
-    g, h = columns_born(b, k, d) * side, columns_born(b, k, d) * (1.0 - side)
+    g, h = count_born_columns(b, k, d) * side, count_born_columns(b, k, d) * (1.0 - side)
     return side, (x, -x, 0.0, y), (g, -g, 0.0, h)
 
 
@@ -181,7 +181,7 @@ def _apply_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any
 def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
     # as by default; in addition column k is added to, or removed from, the side of `other` against
     # owners of neither
-    rest = k if d > 0.0 else scratch(b)
+    rest = k if d > 0.0 else scratch_index(b)
     g = 1.0 if d > 0.0 else -1.0
     for i in range(b.Z.shape[1] - 1):
         if b.Z[other, i] != 0.0:
@@ -203,7 +203,7 @@ def _apply_copies(pairs: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
 
 @of_pairs(operations.apply_scale)
 def _apply_scale(pairs: Any, c: Any, b: Any, factor: Any) -> None:
-    if scale_sides(pairs, c, factor, sum_of_weights(b)):
+    if scale_sides(pairs, c, factor, sum_weights(b)):
         fill(pairs, c, b, b.whole[COLUMNS])
 
 

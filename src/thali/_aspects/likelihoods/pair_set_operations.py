@@ -10,7 +10,7 @@ from thali._inference.numerics.logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from .. import operations
-from ..state import BETA, COLUMNS, scratch
+from ..state import BETA, COLUMNS, scratch_index
 from .pair_sets import (
     CONSTANT,
     MIN_PROBABILITY,
@@ -84,12 +84,12 @@ def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 
 @operations.delta_transfer.register(AnsweredPairSets)
 def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> Any:
-    return change_between(sets, c, b, other, k if d > 0.0 else scratch(b), d, False)
+    return change_between(sets, c, b, other, k if d > 0.0 else scratch_index(b), d, False)
 
 
 @operations.apply_transfer.register(AnsweredPairSets)
 def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
-    change_between(sets, c, b, other, k if d > 0.0 else scratch(b), d, True)
+    change_between(sets, c, b, other, k if d > 0.0 else scratch_index(b), d, True)
 
 
 @operations.rebuild.register(AnsweredPairSets)

@@ -196,10 +196,10 @@ def draw_nearby_weights(
             b.w[k], class_g.w[k], step
         )
     if model.groups.unique:
-        for i in range(base.own.shape[0]):
+        for i in range(base.unique.shape[0]):
             if draws:
                 b.s[i] = class_g.s[i] * math.exp(step * rng.standard_normal())
-            total += log_gamma(kappa, base.own[i], b.s[i]) - log_normal_density(
+            total += log_gamma(kappa, base.unique[i], b.s[i]) - log_normal_density(
                 b.s[i], class_g.s[i], step
             )
     if draws:
@@ -223,6 +223,6 @@ def draw_empty_class_weights(
     for k in range(b.whole[COLUMNS]):
         b.w[k] = draw_gamma(rng, base.real[KAPPA], base.v[k])
     if model.groups.unique:
-        for i in range(base.own.shape[0]):
-            b.s[i] = draw_gamma(rng, base.real[KAPPA], base.own[i])
+        for i in range(base.unique.shape[0]):
+            b.s[i] = draw_gamma(rng, base.real[KAPPA], base.unique[i])
     rebuild(likelihood, c, b)

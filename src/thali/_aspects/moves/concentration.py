@@ -14,7 +14,7 @@ from ..operations import (
     set_alpha,
 )
 from ..state import ALPHA, COLUMNS, FULL, NO_UNIQUE, TOTAL_UNIQUE, has_free_singles
-from ..weight_priors import rate_of, shape_of
+from ..weight_priors import gamma_rate, gamma_shape
 from .unique_weights import refresh_unique_prior
 
 
@@ -74,7 +74,9 @@ def draw_weight_scale(rng: Any, model: Any, c: Any, b: Any) -> None:
             count += b.singles[i]
     if count == 0:
         return
-    factor = rng.standard_gamma(shape_of(model.weights) * count) / rate_of(model.weights) / total
+    factor = (
+        rng.standard_gamma(gamma_shape(model.weights) * count) / gamma_rate(model.weights) / total
+    )
     for k in range(b.whole[COLUMNS]):
         b.w[k] *= factor
     for i in range(n_options):

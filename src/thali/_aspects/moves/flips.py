@@ -35,7 +35,7 @@ from ..state import (
     remove_column,
     shuffle_columns,
 )
-from ..weight_priors import weight
+from ..weight_priors import draw_prior_weight
 from .unique_weights import refresh_log_bessel
 
 MAX_SYSTEMATIC = 12  # up to this number of options, each option's membership is proposed in turn
@@ -138,13 +138,16 @@ def flip_random_members(rng: Any, model: Any, c: Any, b: Any, k: Any) -> None:
             return
         joins = rng.random() * pass_probability < join_probability
         position = m + draw_index(rng, n_options - m) if joins else draw_index(rng, m)
-        i = b.who[position]
+        i = b.option_order[position]
         new_m = m + 1 if joins else m - 1
         d = b.w[k] if joins else -b.w[k]
         if accept_by_likelihood(rng, model, c, b, k, i, d):
             flip_member(model, c, b, k, i, d, new_m, b.by_size[new_m])
             boundary = m if joins else m - 1  # owners stay in front
-            b.who[position], b.who[boundary] = b.who[boundary], b.who[position]
+            b.option_order[position], b.option_order[boundary] = (
+                b.option_order[boundary],
+                b.option_order[position],
+            )
 
 
 @scalar
@@ -154,10 +157,10 @@ def sort_owners(b: Any, k: Any) -> None:
     back = b.Z.shape[1] - 2
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] != 0.0:
-            b.who[front] = i
+            b.option_order[front] = i
             front += 1
         else:
-            b.who[back] = i
+            b.option_order[back] = i
             back -= 1
 
 
@@ -191,13 +194,13 @@ def expand_columns(rng: Any, model: Any, b: Any) -> None:
         for i in range(n_options):
             for _ in range(b.singles[i]):
                 k = append_empty_column(b)
-                b.w[k] = weight(rng, model)
+                b.w[k] = draw_prior_weight(rng, model)
                 b.Z[k, i] = 1.0
                 b.m[k] = 1
                 b.log_rate[k] = log_rate(model.prior, b, k, 1)
     for _ in range(b.whole[FULL]):
         k = append_empty_column(b)
-        b.w[k] = weight(rng, model)
+        b.w[k] = draw_prior_weight(rng, model)
         for i in range(n_options):
             b.Z[k, i] = 1.0
         b.m[k] = n_options

@@ -36,7 +36,9 @@ def select_column_weights(states: Any, base: Any) -> Any:
 @scalar
 def select_unique_weights(states: Any, base: Any) -> Any:
     """Return the unique weights of options of all groups."""
-    return GroupUniqueWeights(states.s, base.own, base.own_lift, base.own_slope, base.real[KAPPA])
+    return GroupUniqueWeights(
+        states.s, base.unique, base.unique_lift, base.unique_slope, base.real[KAPPA]
+    )
 
 
 @scalar

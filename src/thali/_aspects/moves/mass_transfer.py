@@ -22,7 +22,7 @@ from ..operations import (
     log_rate,
     log_rate_flipped,
 )
-from ..state import BETA, COLUMNS, change_owner, clear_row, least_unique, scratch
+from ..state import BETA, COLUMNS, change_owner, clear_row, min_unique_weight, scratch_index
 from ..weight_priors import log_density_ratio
 from .tuning import COMPENSATED_WEIGHT
 from .unique_weights import (
@@ -64,7 +64,7 @@ def draw_row_block(rng: np.random.Generator, model: Any, c: Any, b: Any) -> None
     """
     size = choose_random_columns(rng, b)
     i = draw_index(rng, b.Z.shape[1] - 1)
-    scratch_row = scratch(b)
+    scratch_row = scratch_index(b)
     clear_row(b, scratch_row)
     b.block[0] = 0.0
     code = 0
@@ -127,7 +127,7 @@ def code_mass(b: Any, i: Any, size: Any, code: Any) -> Any:
 def mix_flip(b: Any, i: Any, k: Any, sign: Any) -> None:
     """Add the flip of option i in column k to the scratch row (sign -1: remove it)."""
     d = sign * flip_mass(b, i, k)
-    scratch_row = scratch(b)
+    scratch_row = scratch_index(b)
     for j in range(b.Z.shape[1]):
         b.Z[scratch_row, j] += d * b.Z[k, j]
 
@@ -161,7 +161,7 @@ def propose_column_weight(rng: np.random.Generator, b: Any, k: Any, step: Any) -
     Random walk in logit(w / M): w is between 0 and M = w + c, where c is the smallest unique weight
     among the owners.
     """
-    w, c = b.w[k], least_unique(b, k)
+    w, c = b.w[k], min_unique_weight(b, k)
     M = w + c
     odds = w / c * math.exp(step * rng.standard_normal())
     new_w = M * odds / (1.0 + odds)

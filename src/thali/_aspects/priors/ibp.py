@@ -197,12 +197,15 @@ def draw_option_subset(rng: np.random.Generator, b: Any, k: Any, m: Any) -> None
     """
     n = b.Z.shape[1] - 1
     for i in range(n):
-        b.who[i] = i
+        b.option_order[i] = i
         b.Z[k, i] = 0.0
     for t in range(m):
         swap_position = t + draw_index(rng, n - t)
-        b.who[t], b.who[swap_position] = b.who[swap_position], b.who[t]
-        b.Z[k, b.who[t]] = 1.0
+        b.option_order[t], b.option_order[swap_position] = (
+            b.option_order[swap_position],
+            b.option_order[t],
+        )
+        b.Z[k, b.option_order[t]] = 1.0
 
 
 @operations.is_exchangeable.register(Buffet)

@@ -85,14 +85,16 @@ def sum_pattern_gains(prior: Any, b: Any, k: Any) -> None:
     n = b.Z.shape[1] - 1
     root = prior.parent.shape[0] - 1
     for v in range(root + 1):
-        b.below[v] = int(b.Z[k, v]) if v < n else 0
+        b.owners_below[v] = int(b.Z[k, v]) if v < n else 0
     for v in range(root):
-        b.below[prior.parent[v]] += b.below[v]
+        b.owners_below[prior.parent[v]] += b.owners_below[v]
     for g in range(prior.base.shape[0]):
         b.grid[g] = 0.0
     for v in range(root):
         parent = prior.parent[v]
-        if b.below[v] == prior.size[v] and (parent == root or b.below[parent] < prior.size[parent]):
+        if b.owners_below[v] == prior.size[v] and (
+            parent == root or b.owners_below[parent] < prior.size[parent]
+        ):
             add_gain(prior, b.grid, v, 1.0)
 
 
@@ -154,7 +156,7 @@ def flip_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
     v = i
     while (
         prior.parent[v] != root
-        and b.below[prior.parent[v]] + missing == prior.size[prior.parent[v]]
+        and b.owners_below[prior.parent[v]] + missing == prior.size[prior.parent[v]]
     ):
         parent = prior.parent[v]
         sibling = prior.child[parent]
@@ -173,7 +175,7 @@ def _toggled(prior: Any, b: Any, k: Any, i: Any) -> None:
         step = 1 if b.Z[k, i] == 0.0 else -1
         v = i
         while v >= 0:
-            b.below[v] += step
+            b.owners_below[v] += step
             v = prior.parent[v]
 
 

@@ -17,9 +17,9 @@ from ..group_state import (
     KAPPA,
     STEP,
     TRIED,
-    base_at,
-    kinds_at,
+    common_weights_at,
     level_caches,
+    membership_at,
     select_group,
 )
 from ..moves.class_membership import draw_class_membership, recount_answers
@@ -88,7 +88,10 @@ def compile_group_sweep(sweep: Any) -> Any:
             if status != CONTINUE:
                 return status
             for t in range(ladder.beta.shape[0]):
-                groups, base = select_level_groups(states, ladder, t), base_at(bases, ladder.at[t])
+                groups, base = (
+                    select_level_groups(states, ladder, t),
+                    common_weights_at(bases, ladder.at[t]),
+                )
                 its_caches = level_caches(model, caches, ladder.at[t])
                 its_tunings = select_tuning(tunings, t)
                 sweep(rng, model, its_caches, groups, base, its_tunings)
@@ -186,7 +189,7 @@ def fill_class_counts(rng: Any, model: Any, caches: Any, states: Any, membership
             model,
             level_caches(model.groups, caches, t),
             replica(states, t),
-            kinds_at(membership, t),
+            membership_at(membership, t),
         )
 
 
@@ -203,8 +206,8 @@ def update_class_membership(
             model,
             its_caches,
             select_level_groups(states, ladder, t),
-            base_at(bases, level_replica),
-            kinds_at(membership, level_replica),
+            common_weights_at(bases, level_replica),
+            membership_at(membership, level_replica),
         )
 
 
@@ -238,7 +241,7 @@ def begin_group_round(
             model,
             level_caches(model, caches, cold_replica),
             groups,
-            base_at(bases, cold_replica),
+            common_weights_at(bases, cold_replica),
             record,
         )
     if first_group.whole[SWEEPS] >= until:
@@ -395,8 +398,8 @@ def record_groups(model: Any, caches: Any, states: Any, base: Any, record: Any) 
             record.extra[draw, g * n_parameters + p] = record.extra[draw, p]
     if record.unique_weights.shape[1] > n_groups:
         for i in range(n):
-            record.unique_weights[draw, n_groups, i] = base.own[i]
+            record.unique_weights[draw, n_groups, i] = base.unique[i]
             for j in range(base.slope.shape[1]):
-                record.unique_weights[draw, n_groups + 1 + j, i] = base.own_slope[i, j]
+                record.unique_weights[draw, n_groups + 1 + j, i] = base.unique_slope[i, j]
     record.extra[draw, record.extra.shape[1] - 1] = base.real[KAPPA]
     record.used[DRAW] = draw + 1

@@ -15,7 +15,16 @@ from thali._inference.mbar import estimate_constants
 from thali._inference.seeds import spawn_generators
 
 from ..operations import cache_at, log_likelihood, rebuild
-from ..state import ALPHA, COLUMNS, FULL, ChainModel, FeatureState, capacity, grown, replica
+from ..state import (
+    ALPHA,
+    COLUMNS,
+    FULL,
+    ChainModel,
+    FeatureState,
+    capacity,
+    double_capacity,
+    replica,
+)
 from .chains import FeatureChain
 from .draw_record import ChainDraws
 from .sweep_rounds import build_state_with_weights, prepare_state
@@ -108,7 +117,7 @@ class PriorLadder(EvidenceLadder):
         )
         n_columns = prior_state.whole[COLUMNS]
         while capacity(replica(self.states, 0)) <= n_columns:
-            self.states = grown(self.states)
+            self.states = double_capacity(self.states)
         b = replica(self.states, self.ladder.at[-1])
         b.Z[:n_columns], b.w[:n_columns], b.m[:n_columns] = (
             prior_state.Z[:n_columns],

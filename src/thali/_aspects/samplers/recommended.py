@@ -29,7 +29,7 @@ from ..operations import (
     sums_duplicates,
 )
 from ..state import ALPHA, COLUMNS, NO_UNIQUE
-from ..weight_priors import are_exponential
+from ..weight_priors import is_exponential_prior
 from .sweep_rounds import CONTINUE, begin_round, end_sweep, select_level_state
 from .tempering import swap_neighbours
 
@@ -92,7 +92,7 @@ def sweep_infinite(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
             for _ in range(n_columns):
                 draw_row_block(rng, model, c, b)
                 propose_compensated_weight(rng, model, c, b, tuning)
-        if are_exponential(model.weights) and sums_duplicates(model.likelihood):
+        if is_exponential_prior(model.weights) and sums_duplicates(model.likelihood):
             redraw_duplicates(rng, model, c, b)
     for _ in range(2):
         walk_unique_weights(rng, model, c, b, tuning)
@@ -115,7 +115,7 @@ def sweep_infinite_without_unique(rng: Any, model: Any, c: Any, b: Any, tuning: 
         propose_split_or_join(rng, model, c, b)
     if (
         b.whole[COLUMNS] > 0
-        and are_exponential(model.weights)
+        and is_exponential_prior(model.weights)
         and sums_duplicates(model.likelihood)
     ):
         redraw_duplicates(rng, model, c, b)

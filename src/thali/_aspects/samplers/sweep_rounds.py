@@ -13,14 +13,14 @@ from ..state import (
     ALPHA,
     BETA,
     COLUMNS,
+    MIN_FREE_ROWS,
     NO_UNIQUE,
-    ROOM,
     SWEEPS,
     TOTAL_UNIQUE,
     ChainModel,
     FeatureState,
-    empty_state,
     is_crowded,
+    make_empty_state,
     replica,
 )
 from .draw_record import has_room, is_due, record_state
@@ -53,7 +53,7 @@ def build_state_with_weights(
     weights = model.weights.random(rng, matrix.shape[1])
     owners = matrix.sum(0)
     column_indices = np.flatnonzero((owners >= model.lo) & (owners <= model.hi))
-    state = empty_state(n, 4 * column_indices.size + 2 * ROOM)
+    state = make_empty_state(n, 4 * column_indices.size + 2 * MIN_FREE_ROWS)
     state.Z[: column_indices.size, :n] = matrix[:, column_indices].T
     state.w[: column_indices.size] = weights[column_indices]
     state.m[: column_indices.size] = owners[column_indices]
