@@ -33,7 +33,7 @@ import numpy as np
 
 import thali as th
 from thali._aspects.likelihoods import pair_sets
-from thali._aspects.operations import rebuild
+from thali._aspects.operations import rebuild_cache
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.sweep_rounds import prepare_state
 from thali._aspects.state import COLUMNS, MIN_FREE_ROWS, replica, resize_state, stack_states
@@ -191,7 +191,7 @@ def _put(chain: FeatureChain, features: np.ndarray, weights: np.ndarray) -> None
     state.whole[COLUMNS] = count
     prepare_state(chain.task.model, state)
     chain.states = stack_states([state])
-    rebuild(chain.task.model.likelihood, chain.cache, state)
+    rebuild_cache(chain.task.model.likelihood, chain.cache, state)
 
 
 def first_answer(n: int, n_features: int, count: int, chains: int, seed: int) -> None:

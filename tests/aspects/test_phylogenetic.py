@@ -121,14 +121,14 @@ def test_rates_between_are_sums_of_rates(tabled):
     prior = PhylogeneticBuffet(tree).compiled(5)
     for lo, hi in ((1, 5), (1, 4), (2, 5), (2, 4), (5, 5)):
         rates = [math.exp(log_rate(prior, p)) for p in patterns(5) if lo <= len(p) <= hi]
-        assert operations.rate_between(prior, lo, hi) == pytest.approx(sum(rates), rel=2e-7)
+        assert operations.rate_by_size_range(prior, lo, hi) == pytest.approx(sum(rates), rel=2e-7)
     for i in range(5):
         assert operations.rate_single(prior, i) == pytest.approx(
             math.exp(log_rate(prior, (i,))), rel=1e-12
         )
     pair = PhylogeneticBuffet(th.Tree.star(["a", "b"])).compiled(2)
-    assert operations.rate_between(pair, 2, 1) == 0.0
-    assert operations.rate_between(pair, 2, 2) == pytest.approx(0.5)
+    assert operations.rate_by_size_range(pair, 2, 1) == 0.0
+    assert operations.rate_by_size_range(pair, 2, 2) == pytest.approx(0.5)
 
 
 @pytest.mark.fit  # for its time
@@ -144,7 +144,7 @@ def test_the_star_is_the_indian_buffet(n):
         assert log_rate(prior, owners) == pytest.approx(
             buffet.log_rate[m], abs=1e-7 if n < 20 else 5e-6
         )
-    assert operations.rate_between(prior, 1, n) == pytest.approx(buffet.harmonic[n], rel=1e-7)
+    assert operations.rate_by_size_range(prior, 1, n) == pytest.approx(buffet.harmonic[n], rel=1e-7)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -188,11 +188,11 @@ def test_toggles_of_an_open_column_follow_the_pattern(seed):
         after = int(state.Z[1, :n].sum() + 1 - 2 * state.Z[1, i])
         if after == 0:
             continue
-        found = operations.log_rate_toggled(prior, state, 1, i, after)
+        found = operations.log_rate_after_toggle(prior, state, 1, i, after)
         owners = np.flatnonzero(state.Z[1, :n] != (np.arange(n) == i))
         assert found == pytest.approx(log_rate(prior, owners.tolist()), abs=1e-10)
         if rng.random() < 0.6:
-            operations.toggled(prior, state, 1, i)
+            operations.record_toggle(prior, state, 1, i)
             state.Z[1, i] = 1.0 - state.Z[1, i]
 
 
@@ -207,7 +207,7 @@ def test_deep_and_wide_trees():
     prior = PhylogeneticBuffet(
         th.Tree.from_newick(text + ";").for_labels(map(str, range(n)))
     ).compiled(n)
-    assert operations.rate_between(prior, 1, n) > 1.0
+    assert operations.rate_by_size_range(prior, 1, n) > 1.0
     for owners in (range(500), range(0, 1000, 2), range(3)):
         assert math.isfinite(log_rate(prior, list(owners)))
 

@@ -26,7 +26,7 @@ def test_rates_of_the_buffet(n):
     assert sum(rates.values()) == pytest.approx(sum(1 / m for m in range(1, n + 1)))
     assert sum(r for p, r in rates.items() if p[0]) == pytest.approx(1.0)
     assert operations.rate_single(prior, 0) == pytest.approx(rates[(1,) + (0,) * (n - 1)])
-    assert operations.rate_between(prior, 2, n) == pytest.approx(
+    assert operations.rate_by_size_range(prior, 2, n) == pytest.approx(
         sum(r for p, r in rates.items() if sum(p) >= 2)
     )
 

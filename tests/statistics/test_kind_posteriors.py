@@ -35,7 +35,7 @@ from thali._aspects.group_state import KAPPA, group_at, membership_at
 from thali._aspects.likelihoods.elimination_of_groups import OutOfSets
 from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
-from thali._aspects.operations import cache_at, rebuild
+from thali._aspects.operations import cache_at, rebuild_cache
 from thali._aspects.populations.kinds import KindChain, KindPriorLadder, kinds_from_prior
 from thali._aspects.samplers.prior_ladder import build_ladders
 from thali._aspects.state import replica
@@ -243,7 +243,7 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
     moves.recount_answers(of_task.of_kinds, chain.cache, chain.state, who)
     for g in range(kinds):
         likelihood = group_at(of_task.model.likelihood, g)
-        rebuild(likelihood, cache_at(likelihood, chain.cache, g), replica(chain.state, g))
+        rebuild_cache(likelihood, cache_at(likelihood, chain.cache, g), replica(chain.state, g))
     moves.fill_log_probabilities(of_task.of_kinds, chain.cache, chain.state, who)
     return of_task.of_kinds, (chain.state, chain.cache, base, who)
 
@@ -297,7 +297,7 @@ def test_a_rebuild_finds_the_cache_of_answers_that_came_and_went(make):
     kept = [getattr(caches, name).copy() for name in names]
     for g in range(2):
         likelihood = group_at(model.groups.likelihood, g)
-        rebuild(likelihood, cache_at(likelihood, caches, g), replica(states, g))
+        rebuild_cache(likelihood, cache_at(likelihood, caches, g), replica(states, g))
     for before, name in zip(kept, names, strict=True):
         np.testing.assert_allclose(before, getattr(caches, name), rtol=1e-9, atol=1e-12)
 

@@ -31,7 +31,7 @@ from .state import (
     stack_states,
 )
 
-KAPPA, STEP, TRIED, ACCEPTED = range(4)  # positions in Base.real
+KAPPA, STEP, TRIED, ACCEPTED = range(4)  # positions in CommonWeights.real
 KAPPA_SHAPE, KAPPA_RATE = 2.0, 0.1  # of the Gamma prior of a learned kappa
 # prior standard deviation of a slope of log weights per standard deviation of a covariate
 SLOPE_SD = 0.5

@@ -358,7 +358,7 @@ def _register_parameters(cls, custom: Custom, of_data: Any) -> None:
     code = f"lambda likelihood, c: cls(of_data({', '.join(fields)}), {rest})"
     term_sums.seen.register(cls)(eval(code, {"__name__": __name__, "cls": cls, "of_data": of_data}))
     operations.draw_parameters.register(cls)(draw_by_slices)
-    operations.note_parameters.register(cls)(note_values)
+    operations.record_parameters.register(cls)(note_values)
     if custom.log_prior is not None:
         log_prior: Any = register_user_function(custom.log_prior, inline=True)
         own_log_prior.register(cls)(lambda likelihood: log_prior(likelihood.data))

@@ -96,7 +96,7 @@ def compare_changes(
     found = Difference()
     for features, weights in states:
         state, cache = state_of(features, weights), make_cache(likelihood)
-        operations.rebuild(likelihood, cache, state)
+        operations.rebuild_cache(likelihood, cache, state)
         before = whole(features, weights)
         for change, after, words in _changes(
             likelihood, cache, state, features, weights, labels, rng, most

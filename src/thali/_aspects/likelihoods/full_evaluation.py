@@ -98,7 +98,7 @@ def _cache_at(likelihood: Any, caches: Any, t: Any) -> Any:
 ANSWERS: dict[Any, Any] = COMMON | {
     operations.sums_duplicates: no,
     operations.cache_at: _cache_at,
-    operations.rebuild: _rebuild,
+    operations.rebuild_cache: _rebuild,
     operations.delta_member: _delta_member,
     operations.apply_member: _apply_member,
     operations.delta_weight: _delta_weight,

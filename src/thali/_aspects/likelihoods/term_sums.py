@@ -360,12 +360,12 @@ COMMON: dict[Any, Any] = operations.WITHOUT_UNIQUE | {
 
 ANSWERS: dict[Any, Any] = COMMON | {
     operations.cache_at: _cache_at,
-    operations.rebuild: _rebuild,
+    operations.rebuild_cache: _rebuild,
     operations.delta_member: _delta_member,
     operations.apply_member: _apply_member,
     operations.open_members: _open_members,
-    operations.delta_joined: _delta_joined,
-    operations.apply_joined: _apply_joined,
+    operations.delta_open_member: _delta_joined,
+    operations.apply_open_member: _apply_joined,
     operations.delta_weight: _delta_weight,
     operations.apply_weight: _apply_weight,
     operations.delta_transfer: _delta_transfer,

@@ -9,7 +9,7 @@ from ..operations import (
     apply_scale,
     draw_alpha,
     is_scale_free,
-    rate_between,
+    rate_by_size_range,
     rate_single,
     set_alpha,
 )
@@ -34,7 +34,7 @@ def draw_concentration(rng: Any, model: Any, b: Any) -> None:
     n_columns = b.whole[COLUMNS] + draw_single_counts(rng, model, b)
     if model.learn_alpha:
         alpha = draw_alpha(
-            model.prior, rng, b, n_columns, rate_between(model.prior, min_owners, model.hi)
+            model.prior, rng, b, n_columns, rate_by_size_range(model.prior, min_owners, model.hi)
         )
         set_alpha(model.prior, b, alpha)
     if has_free_singles(model):
@@ -42,7 +42,7 @@ def draw_concentration(rng: Any, model: Any, b: Any) -> None:
             b.singles[i] = draw_poisson(rng, b.real[ALPHA] * rate_single(model.prior, i))
     if model.hi < n_options:
         b.whole[FULL] = draw_poisson(
-            rng, b.real[ALPHA] * rate_between(model.prior, n_options, n_options)
+            rng, b.real[ALPHA] * rate_by_size_range(model.prior, n_options, n_options)
         )
 
 

@@ -13,16 +13,16 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, draw_index
 
 from ..operations import (
-    apply_joined,
-    delta_joined,
+    apply_open_member,
+    delta_open_member,
     is_exchangeable,
     is_quick,
     keeps_empty,
     log_rate,
-    log_rate_toggled,
+    log_rate_after_toggle,
     open_column,
     open_members,
-    toggled,
+    record_toggle,
 )
 from ..state import (
     BETA,
@@ -82,10 +82,10 @@ def propose_flip(rng: Any, model: Any, c: Any, b: Any, k: Any, i: Any) -> None:
     m = b.m[k] + 1 if joins else b.m[k] - 1
     if (b.m[k] == 0 or m == 0) and not keeps_empty(model.prior):
         return
-    rate = log_rate_toggled(model.prior, b, k, i, m)
+    rate = log_rate_after_toggle(model.prior, b, k, i, m)
     d = b.w[k] if joins else -b.w[k]
     if is_quick(model.likelihood):
-        gain = b.real[BETA] * delta_joined(model.likelihood, c, b, k, i, d)
+        gain = b.real[BETA] * delta_open_member(model.likelihood, c, b, k, i, d)
         is_accepted = accept(rng, rate - b.log_rate[k] + gain)
     else:
         is_accepted = accept(rng, rate - b.log_rate[k]) and accept_by_likelihood(
@@ -98,14 +98,14 @@ def propose_flip(rng: Any, model: Any, c: Any, b: Any, k: Any, i: Any) -> None:
 @scalar
 def accept_by_likelihood(rng: Any, model: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return whether the likelihood ratio of a flip passes its random test."""
-    return accept(rng, b.real[BETA] * delta_joined(model.likelihood, c, b, k, i, d))
+    return accept(rng, b.real[BETA] * delta_open_member(model.likelihood, c, b, k, i, d))
 
 
 @scalar
 def flip_member(model: Any, c: Any, b: Any, k: Any, i: Any, d: Any, m: Any, rate: Any) -> None:
     """Flip the membership of option i in column k; update caches and prior."""
-    apply_joined(model.likelihood, c, b, k, i, d)
-    toggled(model.prior, b, k, i)
+    apply_open_member(model.likelihood, c, b, k, i, d)
+    record_toggle(model.prior, b, k, i)
     change_owner(b, k, i, m, rate)
 
 

@@ -31,10 +31,10 @@ from ..group_state import (
 )
 from ..operations import (
     apply_scale,
-    is_scaled_in_groups,
+    is_group_scale_free,
     log_likelihood,
-    rebuild,
-    scaled_parameters,
+    rebuild_cache,
+    scaled_prior_sums,
 )
 from ..state import BETA, COLUMNS, replica
 from .group_densities import log_gamma_moments
@@ -224,7 +224,7 @@ def set_kappa_and_weights(model: Any, caches: Any, states: Any, base: Any, x: An
                 b.s[i] = expected_unique_weight(base, i, g) * math.exp(log)
                 total += log - math.exp(log)
             n_weights += base.unique.shape[0]
-        rebuild(likelihood, c, b)
+        rebuild_cache(likelihood, c, b)
         fit += log_likelihood(likelihood, c, b)
     fit *= replica(states, 0).real[BETA]
     return log_kappa_density(n_weights, total, x) + n_weights * math.log(new_spread) + fit
@@ -257,7 +257,7 @@ def propose_base_scale(
 @scalar
 def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
     """Draw the common scale of weights and base weights, for scale-free likelihoods."""
-    if not is_scaled_in_groups(group_at(model.likelihood, 0)):
+    if not is_group_scale_free(group_at(model.likelihood, 0)):
         return
     n_columns, n_options = replica(states, 0).whole[COLUMNS], base.unique.shape[0]
     count = n_columns
@@ -273,7 +273,7 @@ def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any)
     shape, rate_sum = 0.0, 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, _ = select_group(model, caches, states, g)
-        group_shape, group_rate = scaled_parameters(likelihood, c)
+        group_shape, group_rate = scaled_prior_sums(likelihood, c)
         shape += group_shape
         rate_sum += group_rate / model.rate
     factor = rng.standard_gamma(model.shape * count + shape) / model.rate / (total + rate_sum)

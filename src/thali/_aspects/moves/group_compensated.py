@@ -32,7 +32,7 @@ from ..operations import (
     draw_pattern,
     keeps_empty,
     log_rate,
-    log_rate_flipped,
+    log_rate_after_flip,
 )
 from ..state import BETA, COLUMNS, replica
 from .births import choose_row, log_birth_ratio
@@ -153,7 +153,7 @@ def propose_joint_flip(rng: Any, model: Any, caches: Any, states: Any, base: Any
     new_own = base.unique[i] - base.v[k] if joins else base.unique[i] + base.v[k]
     if (m == 0 and not keeps_empty(model.prior)) or new_own <= 0.0:
         return
-    rate = log_rate_flipped(model.prior, first_group, k, i, m)
+    rate = log_rate_after_flip(model.prior, first_group, k, i, m)
     ratio = rate - first_group.log_rate[k]
     ratio += log_gamma_ratio(
         model.shape, model.shape / model.rate, base.unique[i], new_own - base.unique[i]

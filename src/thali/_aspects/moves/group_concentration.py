@@ -17,7 +17,7 @@ from ..group_state import (
 from ..operations import (
     draw_alpha,
     log_rate,
-    rate_between,
+    rate_by_size_range,
     rate_single,
     sees_full,
     sees_single,
@@ -33,7 +33,7 @@ def draw_group_alpha(rng: Any, model: Any, states: Any) -> None:
     """Draw the concentration given the number of columns."""
     first_group = replica(states, 0)
     if model.learn_alpha:
-        rate = rate_between(model.prior, 1, first_group.Z.shape[1] - 1)
+        rate = rate_by_size_range(model.prior, 1, first_group.Z.shape[1] - 1)
         set_alpha(
             model.prior,
             first_group,
@@ -74,7 +74,7 @@ def redraw_silent_columns(rng: Any, model: Any, states: Any, base: Any) -> None:
             base,
             0,
             n_options,
-            first_group.real[ALPHA] * rate_between(model.prior, n_options, n_options),
+            first_group.real[ALPHA] * rate_by_size_range(model.prior, n_options, n_options),
         )
 
 

@@ -23,22 +23,22 @@ from ..group_state import (
 from ..operations import (
     apply_compensated_member,
     apply_copies,
-    apply_joined,
     apply_member,
+    apply_open_member,
     apply_transfer,
     cache_at,
     delta_compensated_member,
-    delta_joined,
     delta_member,
+    delta_open_member,
     delta_transfer,
     is_quick,
     keeps_empty,
     log_rate,
-    log_rate_flipped,
-    log_rate_toggled,
+    log_rate_after_flip,
+    log_rate_after_toggle,
     open_column,
     open_members,
-    toggled,
+    record_toggle,
 )
 from ..state import (
     ALPHA,
@@ -82,7 +82,7 @@ def propose_group_flip(rng: Any, model: Any, caches: Any, states: Any, k: Any, i
     m = first_group.m[k] + 1 if joins else first_group.m[k] - 1
     if (first_group.m[k] == 0 or m == 0) and not keeps_empty(model.prior):
         return
-    rate = log_rate_toggled(model.prior, first_group, k, i, m)
+    rate = log_rate_after_toggle(model.prior, first_group, k, i, m)
     ratio = rate - first_group.log_rate[k]
     if is_quick(group_at(model.likelihood, 0)):
         is_accepted = accept(rng, ratio + compute_flip_gain(model, caches, states, k, i, joins))
@@ -93,8 +93,8 @@ def propose_group_flip(rng: Any, model: Any, caches: Any, states: Any, k: Any, i
     if is_accepted:
         for g in range(states.w.shape[0]):
             likelihood, c, b = select_group(model, caches, states, g)
-            apply_joined(likelihood, c, b, k, i, b.w[k] if joins else -b.w[k])
-        toggled(model.prior, first_group, k, i)
+            apply_open_member(likelihood, c, b, k, i, b.w[k] if joins else -b.w[k])
+        record_toggle(model.prior, first_group, k, i)
         toggle_group_owner(states, k, i, m, rate)
 
 
@@ -105,7 +105,7 @@ def compute_flip_gain(model: Any, caches: Any, states: Any, k: Any, i: Any, join
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
         d = b.w[k] if joins else -b.w[k]
-        total += delta_joined(likelihood, c, b, k, i, d)
+        total += delta_open_member(likelihood, c, b, k, i, d)
     return replica(states, 0).real[BETA] * total
 
 
@@ -123,7 +123,7 @@ def propose_compensated_group_flip(
     m = first_group.m[k] + 1 if joins else first_group.m[k] - 1
     if m == 0 and not keeps_empty(model.prior):
         return
-    rate = log_rate_flipped(model.prior, first_group, k, i, m)
+    rate = log_rate_after_flip(model.prior, first_group, k, i, m)
     ratio = rate - first_group.log_rate[k]
     gain = 0.0
     is_possible = True

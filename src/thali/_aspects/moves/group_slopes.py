@@ -22,8 +22,8 @@ from ..group_state import ACCEPTED, SLOPE_SD, STEP, TRIED, fill_lifts, group_at,
 from ..operations import (
     apply_scale,
     cache_at,
-    is_scaled_in_groups,
-    scaled_parameters,
+    is_group_scale_free,
+    scaled_prior_sums,
 )
 from ..state import BETA, COLUMNS, replica
 from .group_weight_sets import (
@@ -123,10 +123,10 @@ def draw_slope_shift(rng: Any, model: Any, caches: Any, states: Any, base: Any, 
     n_columns, n_options = replica(states, 0).whole[COLUMNS], base.unique.shape[0]
     n_slopes = n_columns + n_options if model.unique else n_columns
     first_likelihood = group_at(model.likelihood, 0)
-    if n_slopes == 0 or not is_scaled_in_groups(first_likelihood):
+    if n_slopes == 0 or not is_group_scale_free(first_likelihood):
         return
     # other parameters with a scale fix the scale of the weights
-    if scaled_parameters(first_likelihood, cache_at(first_likelihood, caches, 0))[0] > 0.0:
+    if scaled_prior_sums(first_likelihood, cache_at(first_likelihood, caches, 0))[0] > 0.0:
         return
     total = 0.0
     for k in range(n_columns):

@@ -11,14 +11,14 @@ from thali._inference.numerics.decisions import accept, draw_index
 from ..group_state import KAPPA, expected_unique_weight, expected_weight
 from ..operations import (
     apply_compensated_weight,
-    apply_own,
     apply_scale,
+    apply_unique,
     apply_weight,
     delta_compensated_weight,
-    delta_own,
+    delta_unique,
     delta_weight,
-    is_scaled_in_groups,
-    scaled_parameters,
+    is_group_scale_free,
+    scaled_prior_sums,
     sees_full,
     sees_single,
 )
@@ -39,13 +39,13 @@ def walk_group_unique_weights(
         d = s - b.s[i]
         tuning.unique_tried[i] += 1
         if 0.0 < b.s[i] + d < np.inf:
-            ratio = b.real[BETA] * delta_own(likelihood, c, b, i, d) + move
+            ratio = b.real[BETA] * delta_unique(likelihood, c, b, i, d) + move
             if accept(
                 rng,
                 ratio
                 + log_gamma_ratio(base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i], d),
             ):
-                apply_own(likelihood, c, b, i, d)
+                apply_unique(likelihood, c, b, i, d)
                 b.s[i] = s
                 tuning.unique_accepted[i] += 1
 
@@ -123,7 +123,7 @@ def draw_group_scale(
     rng: Any, model: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any
 ) -> None:
     """Draw the scale of a group's weights given proportions, for scale-free likelihoods."""
-    if not is_scaled_in_groups(likelihood):
+    if not is_group_scale_free(likelihood):
         return
     n_options, n_columns, kappa = base.unique.shape[0], b.whole[COLUMNS], base.real[KAPPA]
     total = 0.0
@@ -136,7 +136,7 @@ def draw_group_scale(
             total += b.s[i] / expected_unique_weight(base, i, g)
     if n_weights == 0:
         return
-    shape, scaled_rate = scaled_parameters(likelihood, c)
+    shape, scaled_rate = scaled_prior_sums(likelihood, c)
     factor = rng.standard_gamma(kappa * n_weights + shape) / (kappa * total + scaled_rate)
     for k in range(n_columns):
         b.w[k] *= factor

@@ -20,7 +20,7 @@ from ..operations import (
     delta_compensated_member,
     delta_compensated_weight,
     log_rate,
-    log_rate_flipped,
+    log_rate_after_flip,
 )
 from ..state import BETA, COLUMNS, change_owner, clear_row, min_unique_weight, scratch_index
 from ..weight_priors import log_density_ratio
@@ -45,7 +45,7 @@ def propose_compensated_flip(rng: np.random.Generator, model: Any, c: Any, b: An
     d = b.w[k] if joins else -b.w[k]
     s = b.s[i] - d
     if model.lo <= m <= model.hi and s > 0.0:
-        rate = log_rate_flipped(model.prior, b, k, i, m)
+        rate = log_rate_after_flip(model.prior, b, k, i, m)
         ratio = b.real[BETA] * delta_compensated_member(model.likelihood, c, b, i, k, d)
         ratio += rate - b.log_rate[k] + log_unique_ratio(model, b, i, s)
         if accept(rng, ratio):
@@ -145,7 +145,7 @@ def code_log_posterior(model: Any, c: Any, b: Any, i: Any, size: Any, code: Any)
             m = b.m[k] + 1 if b.Z[k, i] == 0.0 else b.m[k] - 1
             if m < model.lo or m > model.hi:
                 return -np.inf
-            prior += log_rate_flipped(model.prior, b, k, i, m) - b.log_rate[k]
+            prior += log_rate_after_flip(model.prior, b, k, i, m) - b.log_rate[k]
     mass = code_mass(b, i, size, code)
     s = b.s[i] - mass
     if s <= 0.0:

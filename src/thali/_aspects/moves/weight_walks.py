@@ -8,7 +8,14 @@ import numpy as np
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
 
-from ..operations import apply_own, apply_weight, delta_own, delta_weight, sees_full, sees_single
+from ..operations import (
+    apply_unique,
+    apply_weight,
+    delta_unique,
+    delta_weight,
+    sees_full,
+    sees_single,
+)
 from ..state import BETA, NO_UNIQUE, shuffle_columns
 from ..weight_priors import (
     draw_prior_weight,
@@ -33,12 +40,12 @@ def walk_unique_weights(rng: np.random.Generator, model: Any, c: Any, b: Any, tu
         tuning.unique_tried[i] += 1
         if 0.0 < s < np.inf:
             ratio = (
-                b.real[BETA] * delta_own(model.likelihood, c, b, i, d)
+                b.real[BETA] * delta_unique(model.likelihood, c, b, i, d)
                 + log_unique_ratio(model, b, i, s)
                 + move
             )
             if accept(rng, ratio):
-                apply_own(model.likelihood, c, b, i, d)
+                apply_unique(model.likelihood, c, b, i, d)
                 set_unique_weight(b, i, s)
                 tuning.unique_accepted[i] += 1
 

@@ -13,7 +13,7 @@ from thali._inference.chains import FIRST_DRAWS
 from thali._people.populations import COMMON, SIMILAR, Groups
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..group_likelihoods import make_caches, stacked
+from ..group_likelihoods import make_caches, stack_likelihoods
 from ..group_state import (
     KAPPA,
     CommonWeights,
@@ -305,7 +305,7 @@ def joined(
     prior: Any = task.model.weights
     model = GroupModel(
         prior=task.model.prior,
-        likelihood=stacked([compiled for compiled, _ in each]),
+        likelihood=stack_likelihoods([compiled for compiled, _ in each]),
         shape=prior.shape,
         rate=prior.rate,
         unique=FIXED_UNIQUE if likelihood.unique else NO_UNIQUE,

@@ -20,7 +20,7 @@ from thali.errors import ArgumentError, Setting
 
 from ..answers.group_posterior import select_group_columns
 from ..draws.tree import KeptDraws
-from ..group_likelihoods import people_of
+from ..group_likelihoods import build_class_answers
 from ..group_state import (
     ClassAnswers,
     ClassMembership,
@@ -294,4 +294,4 @@ def build_kind_task(
     task = build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
     each = parts["likelihood"].compiled(data, task.model.weights)
     groups = joined(task, [each] * people.classes, parts["likelihood"], people.weights)
-    return KindTask(**vars(groups), people=people_of(data, each[0]))
+    return KindTask(**vars(groups), people=build_class_answers(data, each[0]))

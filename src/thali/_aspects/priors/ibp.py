@@ -158,12 +158,12 @@ def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
     return prior.log_rate[m]
 
 
-@operations.log_rate_toggled.register(Buffet)
+@operations.log_rate_after_toggle.register(Buffet)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
     return prior.log_rate[m]
 
 
-@operations.rate_between.register(Buffet)
+@operations.rate_by_size_range.register(Buffet)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     return prior.harmonic[hi] - prior.harmonic[lo - 1] if hi >= lo else 0.0
 

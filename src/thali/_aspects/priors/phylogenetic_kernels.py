@@ -14,7 +14,7 @@ from thali._compile.jit import scalar, vectorised
 from thali._inference.numerics.exponential import fast_exp
 
 from .. import operations
-from ..operations import rate_between
+from ..operations import rate_by_size_range
 from ..state import ALPHA
 from .ibp import draw_gamma_alpha
 
@@ -123,7 +123,7 @@ def _open_column(prior: Any, b: Any, k: Any) -> None:
         sum_pattern_gains(prior, b, k)
 
 
-@operations.log_rate_toggled.register(PhylogeneticColumns)
+@operations.log_rate_after_toggle.register(PhylogeneticColumns)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
     if has_table(prior):
         return prior.table[encode_pattern(b, k) ^ (1 << i)]
@@ -168,7 +168,7 @@ def flip_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
     add_gain(prior, sums, v, sign)
 
 
-@operations.toggled.register(PhylogeneticColumns)
+@operations.record_toggle.register(PhylogeneticColumns)
 def _toggled(prior: Any, b: Any, k: Any, i: Any) -> None:
     if not has_table(prior):
         flip_gains(prior, b, b.grid, k, i)
@@ -179,7 +179,7 @@ def _toggled(prior: Any, b: Any, k: Any, i: Any) -> None:
             v = prior.parent[v]
 
 
-@operations.rate_between.register(PhylogeneticColumns)
+@operations.rate_by_size_range.register(PhylogeneticColumns)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     n = prior.log_single.shape[0]
     total = 0.0
@@ -200,7 +200,7 @@ def _rate_single(prior: Any, i: Any) -> Any:
 @operations.draw_pattern.register(PhylogeneticColumns)
 def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any, hi: Any) -> Any:
     n = b.Z.shape[1] - 1
-    u = rng.random() * rate_between(prior, lo, hi)
+    u = rng.random() * rate_by_size_range(prior, lo, hi)
     single_rate = prior.totals[0] if lo <= 1 else 0.0
     if u < single_rate:
         i = 0

@@ -8,7 +8,7 @@ import numpy as np
 from thali._compile.jit import scalar
 from thali._inference.arrays import Arrays, fill_rows
 
-from ..operations import log_likelihood, note_parameters
+from ..operations import log_likelihood, record_parameters
 from ..state import ALPHA, COLUMNS, FULL, SWEEPS, has_free_singles
 from ..weight_priors import draw_prior_weight
 
@@ -192,7 +192,7 @@ def record_state(rng: np.random.Generator, model: Any, c: Any, b: Any, record: A
     record.n_features[draw] = record.used[FEATURE] - n_before
     record.alpha[draw] = b.real[ALPHA]
     record.log_likelihood[draw] = log_likelihood(model.likelihood, c, b)
-    note_parameters(model.likelihood, c, b, record.extra, draw)
+    record_parameters(model.likelihood, c, b, record.extra, draw)
     record.used[DRAW] = draw + 1
 
 

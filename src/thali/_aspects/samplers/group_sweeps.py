@@ -47,13 +47,13 @@ from ..moves.group_weights import (
 )
 from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes, select_tuning
 from ..operations import (
-    draw_parameters_of_group,
+    draw_group_parameters,
     log_likelihood,
     log_rate,
     may_flip,
-    note_parameters,
-    rate_between,
-    rebuild,
+    rate_by_size_range,
+    rebuild_cache,
+    record_parameters,
     set_alpha,
 )
 from ..state import ALPHA, BETA, COLUMNS, SWEEPS, is_crowded, replica
@@ -109,7 +109,7 @@ def sweep_infinite_groups(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any
 ) -> None:
     """Sweep the states of all groups under an infinite prior."""
-    rate = rate_between(model.prior, 1, states.Z.shape[2] - 1)
+    rate = rate_by_size_range(model.prior, 1, states.Z.shape[2] - 1)
     first_group = replica(states, 0)
     if first_group.real[ALPHA] > 0.0:
         redraw_silent_columns(rng, model, states, base)
@@ -166,7 +166,7 @@ def update_group_weights(
             if model.unique:
                 walk_group_unique_weights(rng, likelihood, c, b, base, g, tuning)
             walk_group_column_weights(rng, likelihood, c, b, base, g, tuning)
-        draw_parameters_of_group(likelihood, rng, c, b)
+        draw_group_parameters(likelihood, rng, c, b)
         draw_group_scale(rng, model, likelihood, c, b, base, g)
     draw_common_parameters(model.likelihood, rng, caches, states)
     if model.similar:
@@ -264,7 +264,7 @@ def rebuild_groups(model: Any, caches: Any, states: Any, t: Any) -> None:
     its_caches, groups = level_caches(model, caches, t), replica(states, t)
     for g in range(groups.w.shape[0]):
         likelihood, c, b = select_group(model, its_caches, groups, g)
-        rebuild(likelihood, c, b)
+        rebuild_cache(likelihood, c, b)
 
 
 @scalar
@@ -393,7 +393,7 @@ def record_groups(model: Any, caches: Any, states: Any, base: Any, record: Any) 
             record.unique_weights[draw, g, i] = b.s[i]
         record.log_likelihood[draw] += log_likelihood(likelihood, c, b)
         # written at the front; group 0 comes last, so that its parameters stay there
-        note_parameters(likelihood, c, b, record.extra, draw)
+        record_parameters(likelihood, c, b, record.extra, draw)
         for p in range(n_parameters):
             record.extra[draw, g * n_parameters + p] = record.extra[draw, p]
     if record.unique_weights.shape[1] > n_groups:

@@ -14,7 +14,7 @@ from thali._compile.jit import kernel
 from thali._inference.mbar import estimate_constants
 from thali._inference.seeds import spawn_generators
 
-from ..operations import cache_at, log_likelihood, rebuild
+from ..operations import cache_at, log_likelihood, rebuild_cache
 from ..state import (
     ALPHA,
     COLUMNS,
@@ -45,7 +45,7 @@ def update_energies(
     """Complete the new prior draw on the last level; compute all levels' log-likelihoods."""
     prior_replica = ladder.at[ladder.beta.shape[0] - 1]
     prepare_state(model, replica(states, prior_replica))
-    rebuild(
+    rebuild_cache(
         model.likelihood,
         cache_at(model.likelihood, caches, prior_replica),
         replica(states, prior_replica),

@@ -25,7 +25,7 @@ from ..operations import (
     draw_parameters,
     draw_weights,
     may_flip,
-    rate_between,
+    rate_by_size_range,
     sums_duplicates,
 )
 from ..state import ALPHA, COLUMNS, NO_UNIQUE
@@ -74,7 +74,7 @@ def compile_sweep(sweep: Any) -> Any:
 @compile_sweep
 def sweep_infinite(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
     """Sweep one replica, for the Indian buffet process and related priors."""
-    rate = rate_between(model.prior, model.lo, model.hi)
+    rate = rate_by_size_range(model.prior, model.lo, model.hi)
     flip_memberships(rng, model, c, b)
     if rate > 0.0 and b.real[ALPHA] > 0.0:
         for _ in range(3):
@@ -106,7 +106,7 @@ def sweep_infinite_without_unique(rng: Any, model: Any, c: Any, b: Any, tuning: 
 
     This equals `sweep_infinite` without its compensated moves, with half the code to compile.
     """
-    rate = rate_between(model.prior, model.lo, model.hi)
+    rate = rate_by_size_range(model.prior, model.lo, model.hi)
     flip_memberships(rng, model, c, b)
     if rate > 0.0 and b.real[ALPHA] > 0.0:
         for _ in range(3):

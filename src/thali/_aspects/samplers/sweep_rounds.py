@@ -8,7 +8,7 @@ from thali._compile.jit import scalar
 
 from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes
 from ..moves.unique_weights import refresh_unique_prior
-from ..operations import cache_at, log_rate, rebuild, set_alpha
+from ..operations import cache_at, log_rate, rebuild_cache, set_alpha
 from ..state import (
     ALPHA,
     BETA,
@@ -112,7 +112,9 @@ def begin_round(
             prepare_state(model, replica(states, t))
     if b.whole[SWEEPS] % REBUILD_INTERVAL == 0:  # fills the caches, later corrects their drift
         for t in range(ladder.beta.shape[0]):
-            rebuild(model.likelihood, cache_at(model.likelihood, caches, t), replica(states, t))
+            rebuild_cache(
+                model.likelihood, cache_at(model.likelihood, caches, t), replica(states, t)
+            )
     return CONTINUE
 
 
