@@ -181,7 +181,7 @@ def recognise_data(
     named_data: NamedData, spec: ModelSpec, read_arguments: dict[str, Any]
 ) -> tuple[Any, list[str], str]:
     """Return the data for a model, sentences about them, and another possible kind."""
-    from thali._aspects.choice_dependence import effect_of_data
+    from thali._aspects.choice_dependence import choice_design_effect
     from thali._data.judged import Judged
     from thali._data.people import list_differing_columns
 
@@ -216,7 +216,7 @@ def recognise_data(
         column_note = (
             f" (respondent columns: {shorten(differing_columns)})" if differing_columns else ""
         )
-        design_effect = effect_of_data(data)
+        design_effect = choice_design_effect(data)
         effect_note = "" if math.isnan(design_effect) else f"; design effect {design_effect:.2g}"
         respondents_text = (
             f"{len(data.respondents):,} respondents"
