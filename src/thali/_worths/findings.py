@@ -104,11 +104,13 @@ def reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding 
     data = model._data_of_fit()
     if data.n_options < 3:
         return None
-    problem, halves = model._problem(data), {}
+    problem, halves = model._build_problem(data), {}
     # effects of covariates of options are no part of the worths that are split
-    if not problem.options.any():
+    if not problem.option_covariates.any():
         halves = estimate_split_halves(
-            problem, *split_by_respondent(problem.in_form, problem.density), settings.random_seed
+            problem,
+            *split_by_respondent(problem.converted_data, problem.density),
+            settings.random_seed,
         )
     return describe_reliability(
         tabulate_reliability(model._draws.log_worths, halves, settings.ci), "estimates"
@@ -196,8 +198,8 @@ def rules_of(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 def _rules(model: "BradleyTerryLuce", observed: Any, ties: str) -> list[Text]:
     """How best and worst, and ties, were modelled."""
     if observed.worst is not None:
-        return [describe_best_worst(model._means.rule)]
-    return [describe_ties(ties)] if model._means.nu is not None else []
+        return [describe_best_worst(model._prediction_draws.rule)]
+    return [describe_ties(ties)] if model._prediction_draws.nu is not None else []
 
 
 def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:

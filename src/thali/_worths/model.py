@@ -1,5 +1,4 @@
-"""Bradley-Terry-Luce worths of options, from pairs, rankings, choices out of sets, and best and
-worst of them."""
+"""Bradley-Terry-Luce worths of options from pairs, rankings, choices and best-worst choices."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -47,10 +46,10 @@ from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine
+from .engines import LaplaceEngine, TrajectoryEngine, WorthMaximumEngine
 from .of_data import keep_single_choices
 from .posterior import WorthProblem
-from .predictions import WorthDraws, worths_table
+from .predictions import WorthDraws, tabulate_worths
 
 if TYPE_CHECKING:
     import pandas
@@ -193,15 +192,15 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
     True
     """
 
-    _estimates_: "EstimatedWorths"  # of maximum likelihood
-    _data_of_part: Any = None  # of the respondents of a class or group
+    _estimates_: "EstimatedWorths"  # after maximum likelihood
+    _part_data: Any = None  # the data of a class or group
 
     _FINDINGS: ClassVar[str] = "thali._worths.findings"
     _VIEW = Posterior
     _ENGINES: ClassVar[Mapping[str, Engine]] = {
         "laplace": LaplaceEngine(),
         "mcmc": TrajectoryEngine(),
-        "maximum-likelihood": MaximumEngine(),
+        "maximum-likelihood": WorthMaximumEngine(),
     }
 
     def __init__(
@@ -223,8 +222,8 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         self.people = people
 
     @property
-    def _do_people_differ(self) -> bool:
-        """Whether respondents have individual worths, or those of latent classes or groups."""
+    def _is_heterogeneous(self) -> bool:
+        """Whether worths differ between respondents, latent classes or groups."""
         people = self.people
         if isinstance(people, Groups):
             return people.weights != COMMON
@@ -234,11 +233,11 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
     def _method(self) -> str:
         if self.method is not None:
             return super()._method
-        return "mcmc" if self._do_people_differ else "laplace"
+        return "mcmc" if self._is_heterogeneous else "laplace"
 
     @property
     def _engine(self) -> Any:
-        if not self._do_people_differ:
+        if not self._is_heterogeneous:
             return super()._engine
         if self._method != "mcmc":
             raise chains_required(self.people, self.method)
@@ -393,41 +392,43 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         return self._update(data, draws, was.run.tune, cores, progressbar)
 
     def _as_data(self, data: Any) -> Any:
-        """The data with ties and covariates as the model takes them, after every check of both."""
+        """Check the data; return them with the model's treatment of ties and covariates."""
         check_people(self.people, data=data)
         if isinstance(data, Mapping | GroupedData):
             if isinstance(self.people, Individuals):
                 raise unasked_groups(data)
-            groups = GroupedData(data).mapped(self._as_data_of_one)
+            groups = GroupedData(data).mapped(self._convert_group_data)
             return groups.pooled() if self.people.weights == COMMON else groups
         refuse_one_group(self.people)
-        return self._as_data_of_one(data)
+        return self._convert_group_data(data)
 
-    def _as_data_of_one(self, data: Any) -> Any:
-        """The data of one group, as the model takes them."""
+    def _convert_group_data(self, data: Any) -> Any:
+        """Check and convert the data of one group."""
         data = data_of_thali(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
             raise DataError(
                 "BradleyTerryLuce requires PairedComparisons or Choices; got"
                 f" {type(data).__name__}."
             )
-        known = "davidson", *CONVERSIONS
-        one_of("ties", self.ties, (None, *known))
+        conversions = "davidson", *CONVERSIONS
+        one_of("ties", self.ties, (None, *conversions))
         if isinstance(data, Choices) and data.n_ties and data.is_paired:
             data = data.to_comparisons()
         if data.kind == PAIRS:
-            data = counted(data, self.ties, known)
+            data = counted(data, self.ties, conversions)
         return with_covariates(data, self.covariates)
 
-    def _problem(self, data: Any, usual: str = ADJUSTED, has_prior: bool = True) -> WorthProblem:
-        """The density of data, after the checks of all arguments."""
+    def _build_problem(
+        self, data: Any, default_adjustment: str = ADJUSTED, has_prior: bool = True
+    ) -> WorthProblem:
+        """Check all arguments, and return the problem of data."""
         one_of("best_worst", self.best_worst, (None, *RULES))
         pooled = data.pooled() if isinstance(data, GroupedData) else data
         rule = self.best_worst or default_rule(pooled)
         lapse = share("lapse", self.lapse, "the probability of a random choice")
-        spread = (
-            None if self.spread is None else positive("spread", self.spread, "a standard deviation")
-        )
+        spread = self.spread
+        if spread is not None:
+            spread = positive("spread", spread, "a standard deviation")
         ties = data.kind == PAIRS and (has_ties(pooled) or self.ties == "davidson")
         if isinstance(self.people, Individuals):
             from .people.problem import PeopleProblem
@@ -441,11 +442,12 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             from .groups.problem import GroupProblem
 
             return GroupProblem(data, lapse, ties, rule, spread, self.people)
-        return WorthProblem(data, lapse, ties, rule, spread, self.people, usual, has_prior)
+        return WorthProblem(
+            data, lapse, ties, rule, spread, self.people, default_adjustment, has_prior
+        )
 
     def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
-        """The settings, if there are such an option and so many respondents with individual
-        worths."""
+        """Check that settings name an option and a possible number of segments."""
         if settings.none is not None:
             place_of(settings.none, data.labels)
         if settings.segments is not None:
@@ -459,26 +461,26 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
 
     def _part_of_class(self, number: int) -> Self:
         data, draws = self._engine.part_of_class(self, number)
-        return self._model_of_part(data, draws, f"class {number}")
+        return self._build_part_model(data, draws, f"class {number}")
 
     def _part_of_group(self, name: str) -> Self:
         if not self._groups:
             return self._of_part(self.posterior_, f"group {name}")
         data, draws = self._engine.part_of_group(self, name)
-        return self._model_of_part(data, draws, f"group {name}")
+        return self._build_part_model(data, draws, f"group {name}")
 
-    def _model_of_part(self, data: Any, draws: WorthDraws, what: str) -> Self:
-        """Return the model of some respondents, whose answers are data, with their draws."""
+    def _build_part_model(self, data: Any, draws: WorthDraws, part_name: str) -> Self:
+        """Build the model of some respondents from their data and draws."""
         problem = WorthProblem(data, draws.lapse, draws.nu is not None, draws.rule)
         spread = self._view.draws["spread"].values.ravel()
-        tree = problem.tree_of_draws(draws, spread, dict(self._view.attributes))
-        part = self._of_part(tree, what)
-        part.people, part.method, part._data_of_part = None, "mcmc", data
+        tree = problem.build_tree_from_draws(draws, spread, dict(self._view.attributes))
+        part = self._of_part(tree, part_name)
+        part.people, part.method, part._part_data = None, "mcmc", data
         return part
 
     def _data_of_fit(self) -> Any:
-        found = super()._data_of_fit()
-        return self._data_of_part if found is None else found
+        data = super()._data_of_fit()
+        return self._part_data if data is None else data
 
     def _options_of_fit(self) -> list[str]:
         return list(self._data_of_fit().labels)
@@ -496,27 +498,27 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         """
         return MaximumLikelihoodResults(self)
 
-    # What was found -------------------------------------------------------------------------------
+    # Results --------------------------------------------------------------------------------------
 
     @property
     def _draws(self) -> WorthDraws:
-        """The draws of worths; by maximum likelihood those of the distribution of the estimates in
-        large samples."""
+        """The draws of worths, or from the large-sample distribution of estimates."""
         self._require_fitted()
-        return self._once("draws", lambda: self._engine.draws_of(self))
+        return self._once("draws", lambda: self._engine.get_draws(self))
 
     @property
-    def _means(self) -> WorthDraws:
-        """What predictions are means over: the draws, or the estimate alone."""
+    def _prediction_draws(self) -> WorthDraws:
+        """The draws over which predictions are averaged, or the estimate alone."""
         self._require_fitted()
-        return self._once("means", lambda: self._engine.means_of(self))
+        return self._once("means", lambda: self._engine.get_prediction_draws(self))
 
     def _quantities(self) -> dict[str, np.ndarray]:
-        """The quantities whose agreement between chains means something: those of the summary, draw
-        by draw."""
-        found = {} if self.spread is not None else {"spread": self._view.draws["spread"].values}
-        found["log_likelihood"] = self._view.log_likelihood
-        return found | self._engine.quantities(self)
+        """Return the quantities of the summary, each (chains, draws)."""
+        quantities = (
+            {} if self.spread is not None else {"spread": self._view.draws["spread"].values}
+        )
+        quantities["log_likelihood"] = self._view.log_likelihood
+        return quantities | self._engine.quantities(self)
 
     def _advice(self) -> "Advice":
         return self._engine.advice
@@ -542,7 +544,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        return worths_table(self._draws, ci)
+        return tabulate_worths(self._draws, ci)
 
     def ranks(self, every_rank: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The posterior of each option's rank by worth.
@@ -644,7 +646,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         return self._engine.respondents(self)
 
     def _score_scale(self, none: str | None = None) -> ScoreScale:
-        """Return what scores are on; `none` is the option at its zero."""
+        """Return the scale of scores; `none` is the option at its zero."""
         data = self._data_of_fit()
         size = float(data.sizes.mean()) if isinstance(data, Choices) else 2.0
         return ScoreScale(size, None if none is None else place_of(none, self._options_of_fit()))
@@ -652,7 +654,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
     @property
     def _covariates(self) -> tuple[str, ...]:
         """After `fit`: the covariates of comparisons and of options that it used."""
-        return self._means.covariates
+        return self._prediction_draws.covariates
 
     @requires(require_covariates)
     def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -718,10 +720,10 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         """
         if return_se:
             self._fitted()
-        means = self._means
+        means = self._prediction_draws
         if respondent is not None:
-            means = self._engine.means_of(self, respondent)
-        return means.predicted(sets, return_se, covariates)
+            means = self._engine.get_prediction_draws(self, respondent)
+        return means.predict_sets(sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
         """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie.
@@ -746,7 +748,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             If a label is unknown, an entry is not two different options, or the model knows no
             ties.
         """
-        return self._means.outcomes_table(pairs, covariates)
+        return self._prediction_draws.tabulate_outcomes(pairs, covariates)
 
     @requires(several_groups)
     def group_differences(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -777,9 +779,8 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         return differences_table(self, ci)
 
     def _predict_left_out(self, part: "HeldOutPair") -> np.ndarray:
-        """Return the probability of each outcome of a pair, shape (chains, draws, cells, 3 or
-        2)."""
-        return self._means.left_out(part)
+        """Predict outcomes of a held-out pair, shape (chains, draws, cells, 3 or 2)."""
+        return self._prediction_draws.predict_held_out(part)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
         r"""How probable all choices of a respondent together are, of whom nothing else is known.
@@ -970,16 +971,16 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         from thali._model.sampling import refuse_changed
 
         self._fitted()
-        if self._data_of_part is not None:
+        if self._part_data is not None:
             raise ArgumentError("The evidence of one class or group is not known; fit its data.")
         refuse_unfinished(self)
         refuse_changed(self)
-        return self._evidence(self._data_of_fit(), random_seed)
+        return self._estimate_log_evidence(self._data_of_fit(), random_seed)
 
     def _evidence_of(self, data: Any, how: Any) -> LogEvidence:
-        return self._evidence(self._as_data(data), how.random_seed)
+        return self._estimate_log_evidence(self._as_data(data), how.random_seed)
 
-    def _evidence(self, data: Any, random_seed: Any) -> LogEvidence:
+    def _estimate_log_evidence(self, data: Any, random_seed: Any) -> LogEvidence:
         from .evidence import estimate_log_evidence
 
         if isinstance(self.people, Individuals | LatentClasses | Groups):
@@ -992,17 +993,17 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
                 ".",
             )
 
-        return estimate_log_evidence(self._problem(data), spawn_generators(random_seed, 1)[0])
+        return estimate_log_evidence(self._build_problem(data), spawn_generators(random_seed, 1)[0])
 
     # Simulated data -------------------------------------------------------------------------------
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        return self._engine.sample_prior(self._problem(self._as_data(data)), rngs)
+        return self._engine.sample_prior(self._build_problem(self._as_data(data)), rngs)
 
     def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
-        return self._engine.replicates(self, self._problem(self._as_data(data)), rng)
+        return self._engine.replicates(self, self._build_problem(self._as_data(data)), rng)
 
     def _observed(self, data: Any) -> dict[str, np.ndarray]:
-        from .simulation import observed
+        from .simulation import observe_design
 
-        return observed(self._problem(self._as_data(data)), self._view)
+        return observe_design(self._build_problem(self._as_data(data)), self._view)

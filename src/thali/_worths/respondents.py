@@ -1,5 +1,4 @@
-"""The scores of answers at the mode of worths, by which draws are spread to the variance over
-respondents."""
+"""The variance of respondents' scores at the mode of worths, to which draws are widened."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
 
     from .laplace import Marginal
 
-_CONTRASTS = 50  # options, of whose degrees of freedom the median is taken
-_FARTHEST = 700.0  # change of a log worth by Student's t
+_MAX_CONTRASTS = 50  # options whose degrees of freedom give the median
+_MAX_CHANGE = 700.0  # of a log worth by Student's t
 
 
 class AnswerScores(NamedTuple):
@@ -41,72 +40,70 @@ class AnswerScores(NamedTuple):
     hessian: np.ndarray
 
     def slopes(self, weights: np.ndarray, beta: np.ndarray) -> "AnswerScores":
-        """Return the derivatives of the log-likelihood."""
+        """Return derivatives of the log-likelihood."""
         return self
 
     def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Return the gradients of parts of the answers."""
+        """Return gradients of parts of the answers."""
         return (tally @ self.matrix).toarray()
 
     def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Return weights with which squared scores of answers sum to the information of parts."""
+        """Return weights with which squared scores sum to the information of parts."""
         return expected_answers(tally, self.sizes, self.p)
 
 
-def answer_scores(
+def compute_answer_scores(
     density: Density, data: "PairedComparisons | Choices", point: np.ndarray
 ) -> AnswerScores:
-    """Return the scores of the possible answers of data, in the order of `group_by_respondent`."""
-    there = density.expand(point)
-    derivatives = there.gradient[:, 0], -there.curvature.assemble_dense()
+    """Compute scores of all possible answers, in the order of `group_by_respondent`."""
+    expansion = density.expand(point)
+    derivatives = expansion.gradient[:, 0], -expansion.curvature.assemble_dense()
     if isinstance(density, ChoiceSetDensity):
         assert isinstance(data, Choices)
-        return AnswerScores(*_of_sets(density, data, point), *derivatives)
-    return AnswerScores(*_of_pairs(density, point), *derivatives)
+        return AnswerScores(*_score_set_answers(density, data, point), *derivatives)
+    return AnswerScores(*_score_pair_answers(density, point), *derivatives)
 
 
-def _of_pairs(density: Density, point: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return slopes and probabilities of the first, a tie if that is an answer, and the second of
-    each row."""
+def _score_pair_answers(density: Density, point: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return slopes and probabilities of each row's outcomes: first, tie, second."""
     from scipy.sparse import vstack
 
     n, has_ties = density.n_rows, density.rows.has_ties
-    one, none = np.ones(n), np.zeros(n)
+    ones, zeros = np.ones(n), np.zeros(n)
     # counts of wins, losses and ties
-    outcomes = [(one, none, none), (none, none, one), (none, one, none)]
+    outcomes = [(ones, zeros, zeros), (zeros, zeros, ones), (zeros, ones, zeros)]
     if not has_ties:
         del outcomes[1]
-    each = [density.with_counts(*counts) for counts in outcomes]
-    order = np.arange(len(each) * n).reshape(len(each), -1).T.ravel()
-    logs = np.concatenate([alone.row_log_likelihoods(point[:, None])[:, 0] for alone in each])
-    matrix = vstack([alone.row_scores(point) for alone in each]).tocsr()
-    return matrix[order], np.exp(logs)[order], np.full(n, len(each))
+    densities = [density.with_counts(*counts) for counts in outcomes]
+    order = np.arange(len(densities) * n).reshape(len(densities), -1).T.ravel()
+    log_p = np.concatenate([d.row_log_likelihoods(point[:, None])[:, 0] for d in densities])
+    matrix = vstack([d.row_scores(point) for d in densities]).tocsr()
+    return matrix[order], np.exp(log_p)[order], np.full(n, len(densities))
 
 
-def _of_sets(
+def _score_set_answers(
     density: ChoiceSetDensity, data: Choices, point: np.ndarray
 ) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return slopes and probabilities of every answer to every set; of a set with a tie of the one
-    that was given."""
+    """Return slopes and probabilities of all answers to all sets.
+
+    A set with a tie has only its given answer.
+    """
     sizes, start, worst = data.sizes, data.start, None
     if data.worst is not None:
         answers = list_possible_answers(start)
-        set_of, best, worst = (
-            np.repeat(np.arange(len(sizes)), answers.sizes),
-            answers.best,
-            answers.worst,
-        )
+        set_of = np.repeat(np.arange(len(sizes)), answers.sizes)
+        best, worst = answers.best, answers.worst
     else:
-        places = np.arange(len(data.members))
-        best = places[(data.n_tied[data.set_of] == 1) | (places == start[data.set_of])]
+        positions = np.arange(len(data.members))
+        best = positions[(data.n_tied[data.set_of] == 1) | (positions == start[data.set_of])]
         set_of = data.set_of[best]
     rows, members, tied = zip(*iterate_answers_by_size(data, set_of, best, worst), strict=True)
     zero, order = np.zeros(len(best), np.int64), np.argsort(np.concatenate(rows))
     possible = density.rows._replace(members=members, n_tied=tied, judge=zero, counts=zero + 1.0)
-    alone = density.with_rows(possible)
-    p = np.exp(alone.row_log_likelihoods(point[:, None])[:, 0])[order]
+    density = density.with_rows(possible)
+    p = np.exp(density.row_log_likelihoods(point[:, None])[:, 0])[order]
     p[data.n_tied[set_of] > 1] = 1.0  # the one answer of its question
-    return alone.row_scores(point)[order], p, np.bincount(set_of)
+    return density.row_scores(point)[order], p, np.bincount(set_of)
 
 
 class RespondentVariance(NamedTuple):
@@ -118,111 +115,131 @@ class RespondentVariance(NamedTuple):
     freedom: float  # respondents less one for each contrast
 
     def matrix(self) -> np.ndarray:
-        r"""Return the matrix that spreads deviations of covariance :math:`L L'` to :math:`L V L'`,
-        V the variance."""
+        r"""Return the matrix that widens deviations of covariance :math:`L L'` to :math:`L V L'`.
+
+        V is the variance of scores.
+        """
         variance = raise_improbable_variance(self.scores, self.df, self.freedom)
         values, vectors = np.linalg.eigh(variance)
         square_root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
         return self.root @ square_root @ np.linalg.inv(self.root)
 
 
-def respondent_variance(
+def estimate_respondent_variance(
     density: Density,
     data: "PairedComparisons | Choices",
     clusters: AnswersByRespondent,
     point: np.ndarray,
     root: np.ndarray,
 ) -> RespondentVariance:
-    """Return the variance of respondents' scores at the mode; `root`: of the covariance of
-    draws."""
+    """Estimate the variance of respondents' scores at the mode.
+
+    `root` is that of the covariance of draws.
+    """
     n, size = density.n_options, density.size
     scores = RespondentScores(
-        answer_scores(density, data, point), clusters.tally, point, point[:0], root
+        compute_answer_scores(density, data, point), clusters.tally, point, point[:0], root
     )
     contrasts = np.zeros((n, size, 1))
     contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
-    df = float(np.median(scores.degrees(contrasts[:: max(1, n // _CONTRASTS)])))
+    df = float(np.median(scores.degrees(contrasts[:: max(1, n // _MAX_CONTRASTS)])))
     return RespondentVariance(
         scores.variance(), root, df, (clusters.n_respondents - 1) / (size - 1)
     )
 
 
-class Respondents(NamedTuple):
-    """What is made of respondents, and the variance of their scores at the mode; None where nobody
-    is known."""
+class RespondentAdjustment(NamedTuple):
+    """Treatment of respondents, and the variance of their scores at the mode.
 
-    made: Dependence | None = None
+    Both are None without respondents.
+    """
+
+    dependence: Dependence | None = None
     variance: RespondentVariance | None = None
 
     @property
-    def adjusted(self) -> RespondentVariance | None:
-        """The variance that results allow for; None where nothing is adjusted."""
-        return self.variance if self.made is not None and self.made.model == ADJUSTED else None
+    def adjusted_variance(self) -> RespondentVariance | None:
+        """The variance of adjusted results; None if results are not adjusted."""
+        is_adjusted = self.dependence is not None and self.dependence.model == ADJUSTED
+        return self.variance if is_adjusted else None
 
     @property
-    def by_scores(self) -> Dependence | None:
-        """What is made of respondents where draws are spread to the variance of their scores."""
-        if self.made is None or self.adjusted is None:
-            return self.made
-        return replace(self.made, by=SCORES, df=self.adjusted.df, share=self.adjusted.scores.share)
-
-    @property
-    def by_power(self) -> Dependence | None:
-        """What is made of respondents where the likelihood is raised to a power."""
-        return (
-            self.made
-            if self.made is None or self.adjusted is None
-            else replace(self.made, by=POWER)
+    def score_dependence(self) -> Dependence | None:
+        """The treatment if draws are widened to the variance of scores."""
+        if self.dependence is None or self.adjusted_variance is None:
+            return self.dependence
+        return replace(
+            self.dependence,
+            by=SCORES,
+            df=self.adjusted_variance.df,
+            share=self.adjusted_variance.scores.share,
         )
 
+    @property
+    def power_dependence(self) -> Dependence | None:
+        """The treatment if the likelihood is raised to a power."""
+        if self.dependence is None or self.adjusted_variance is None:
+            return self.dependence
+        return replace(self.dependence, by=POWER)
 
-def respondents_of(
-    data: "PairedComparisons | Choices", marginal: "Marginal", people: Any, usual: str
-) -> Respondents:
-    """Return what is made of the respondents of data, which are as `as_likelihood` returns them."""
+
+def build_adjustment(
+    data: "PairedComparisons | Choices", marginal: "Marginal", people: Any, default_adjustment: str
+) -> RespondentAdjustment:
+    """Build the treatment of respondents of converted data."""
     density = marginal.density
     clusters = group_by_respondent(data, bool(data.n_ties) or density.rows.has_ties)
-    made = choose_dependence(people, usual, data, [] if clusters is None else [clusters])
-    if made is None or clusters is None:
-        return Respondents(made)
+    dependence = choose_dependence(
+        people, default_adjustment, data, [] if clusters is None else [clusters]
+    )
+    if dependence is None or clusters is None:
+        return RespondentAdjustment(dependence)
     _, mode = marginal.best
     root = mode.factor.draw(np.eye(density.size))
-    variance = respondent_variance(density, data, clusters, mode.point, root)
-    return Respondents(replace(made, effect=effect_of([variance.scores])), variance)
+    variance = estimate_respondent_variance(density, data, clusters, mode.point, root)
+    return RespondentAdjustment(replace(dependence, effect=effect_of([variance.scores])), variance)
 
 
-class SpreadPoints(NamedTuple):
+class WidenedPoints(NamedTuple):
     """Points (size, draws) with the variance over respondents."""
 
-    narrow: np.ndarray  # as if it were known
-    wide: np.ndarray  # as it is known to some degrees of freedom
+    narrow: np.ndarray  # normal, with the variance treated as known
+    wide: np.ndarray  # Student's t, with its degrees of freedom
 
 
-def spread_to_respondents(
+def widen_points(
     rng: np.random.Generator,
     marginal: "Marginal",
     variance: RespondentVariance,
     points: np.ndarray,
-    middle: np.ndarray,
-) -> SpreadPoints:
-    """Return points as uncertain about new respondents as their scores make them, about a
-    middle."""
+    centre: np.ndarray,
+) -> WidenedPoints:
+    """Widen draws about a centre to their uncertainty for new respondents."""
     matrix = variance.matrix()
     _, mode = marginal.best
-    normal = matrix @ marginal.draw_deviations(mode, rng, points.shape[1])
-    narrow = middle[:, None] + matrix @ (points - middle[:, None])
-    return SpreadPoints(narrow, widened(rng, narrow, middle, normal, variance.df))
+    deviations = matrix @ marginal.draw_deviations(mode, rng, points.shape[1])
+    narrow = centre[:, None] + matrix @ (points - centre[:, None])
+    return WidenedPoints(narrow, widen_by_student_t(rng, narrow, centre, deviations, variance.df))
 
 
-def widened(
-    rng: np.random.Generator, points: np.ndarray, middle: np.ndarray, normal: np.ndarray, df: float
+def widen_by_student_t(
+    rng: np.random.Generator,
+    points: np.ndarray,
+    centre: np.ndarray,
+    deviations: np.ndarray,
+    df: float,
 ) -> np.ndarray:
-    """Return points (size, draws) as uncertain as their covariance, known to `df` degrees of
-    freedom, makes them.
+    """Widen points (size, draws) to Student's t with `df` degrees of freedom.
 
-    `normal`: as many deviations of the same covariance.
+    `deviations`: the same number of normal deviations with the same covariance.
     """
     factor = df / rng.chisquare(df, points.shape[1])
-    more = np.sqrt(np.clip(factor - 1.0, 0.0, None)) * normal
-    more *= np.minimum(1.0, _FARTHEST / np.maximum(np.abs(more).max(axis=0), 1e-300))
-    return middle[:, None] + np.sqrt(np.minimum(factor, 1.0)) * (points - middle[:, None]) + more
+    added_deviations = np.sqrt(np.clip(factor - 1.0, 0.0, None)) * deviations
+    added_deviations *= np.minimum(
+        1.0, _MAX_CHANGE / np.maximum(np.abs(added_deviations).max(axis=0), 1e-300)
+    )
+    return (
+        centre[:, None]
+        + np.sqrt(np.minimum(factor, 1.0)) * (points - centre[:, None])
+        + added_deviations
+    )

@@ -56,7 +56,7 @@ class ClassesEngine(IndividualsEngine):
     read_respondents = staticmethod(read_respondent_draws)
     draw_record = staticmethod(draw_record)
 
-    def classes_of(self, model: Any) -> WorthClassDraws:
+    def get_class_draws(self, model: Any) -> WorthClassDraws:
         """Return the draws of classes."""
         return model._once("classes", lambda: read_class_draws(model._view))
 
@@ -64,11 +64,11 @@ class ClassesEngine(IndividualsEngine):
         """Return the results about respondents."""
         return WorthClasses(model)
 
-    def means_of(self, model: Any, respondent: Any = None) -> WorthDraws:
+    def get_prediction_draws(self, model: Any, respondent: Any = None) -> WorthDraws:
         """Return what predictions are means over: new respondents of the population."""
         if respondent is not None:
             raise no_covariates()
-        return draw_new_respondents(self.draws_of(model), self.classes_of(model))
+        return draw_new_respondents(self.get_draws(model), self.get_class_draws(model))
 
     def quantities(self, model: Any) -> Quantities:
         draws = model._view.draws
@@ -77,13 +77,13 @@ class ClassesEngine(IndividualsEngine):
         return found | label_free_quantities(model._view) | model._draws.quantities(None)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
-        stacked, log_weights = stack_classes(model._draws, self.classes_of(model))
+        stacked, log_weights = stack_classes(model._draws, self.get_class_draws(model))
         return stacked.log_predictive(choices, log_weights)
 
     def part_of_class(self, model: Any, number: int) -> tuple[Any, WorthDraws]:
         """Return the data of the likely members of a class, numbered from 1, and its draws."""
-        problem: WorthProblem = model._problem(model._data_of_fit())
-        asked = problem.single.questions(problem.has_ties)
+        problem: WorthProblem = model._build_problem(model._data_of_fit())
+        asked = problem.single_data.questions(problem.has_ties)
         is_member = memberships(model._view).argmax(axis=1) == number - 1
         if not is_member.any():
             raise ArgumentError(
@@ -92,8 +92,8 @@ class ClassesEngine(IndividualsEngine):
             )
         times = asked.given.times * is_member[asked.given.respondent]
         counts = np.bincount(asked.given.answer, times, len(asked.counts))
-        drawn = self.classes_of(model).worths[:, number - 1]
-        return problem.single.with_answers(counts), model._draws._replace(log_worths=drawn)
+        drawn = self.get_class_draws(model).worths[:, number - 1]
+        return problem.single_data.with_answers(counts), model._draws._replace(log_worths=drawn)
 
 
 CLASSES = ClassesEngine()

@@ -52,14 +52,14 @@ class WorthClassProblem(WorthProblem):
         refuse_few_respondents(people, data.respondents)
         super().__init__(data, lapse, has_ties, rule, spread)
         self.n_classes, self.is_similar = people.classes, people.weights == SIMILAR
-        self.table = with_options(tabulate_answers(self.in_form, rule, lapse, has_ties))
+        self.table = with_options(tabulate_answers(self.converted_data, rule, lapse, has_ties))
 
     def chain(self, draws: int, tune: int, thin: int, rng: np.random.Generator) -> WorthClassChain:
         """Return a chain at its start."""
         settings = self.table, self.n_classes, self.is_similar, self.spread
         return WorthClassChain(*settings, draws, tune, thin, rng)
 
-    def tree_of_records(
+    def build_tree_from_records(
         self, records: list[ClassRecord], attributes: dict[str, Any]
     ) -> "xarray.DataTree":
         """Return the draws of several chains as a tree."""
@@ -72,7 +72,9 @@ class WorthClassProblem(WorthProblem):
         mean = np.einsum("...g,...gi->...i", shares, worths)
         apart = (worths - mean[:, :, None]) ** 2
         variance = np.einsum("...g,...gi->...", shares, apart) / (n - 1)
-        coefficients = self.single.questions(self.has_ties).compute_respondent_coefficients().sum()
+        coefficients = (
+            self.single_data.questions(self.has_ties).compute_respondent_coefficients().sum()
+        )
         variables: dict[Any, Any] = {
             "log_worth": ((*each, "option"), mean),
             "spread": (each, np.exp(log_sds[..., 0])),
@@ -85,7 +87,7 @@ class WorthClassProblem(WorthProblem):
         if self.is_similar:
             variables["spread_of_classes"] = each, np.exp(log_sds[..., 1])
         coordinates = {"respondent": np.asarray(self.data.respondents, dtype=str)}
-        stored = self.groups()
+        stored = self.build_data_groups()
         constants = stored.constants | {POPULATION: KINDS, "kinds": self.n_classes}
         stored = stored._replace(constants=constants)
-        return self.tree_of_variables(variables, coordinates, log_tie, stored, attributes)
+        return self.build_tree_from_variables(variables, coordinates, log_tie, stored, attributes)

@@ -12,7 +12,7 @@ from thali._posterior.view import flat
 from thali.errors import ArgumentError
 
 from ..people.engine import IndividualsEngine
-from ..predictions import MAX_RANKED, Quantities, WorthDraws
+from ..predictions import MAX_RANKED_OPTIONS, Quantities, WorthDraws
 
 if TYPE_CHECKING:
     import pandas
@@ -23,19 +23,19 @@ class GroupsEngine(IndividualsEngine):
 
     findings = "thali._worths.groups.findings"
 
-    def draws_of(self, model: Any) -> WorthDraws:
+    def get_draws(self, model: Any) -> WorthDraws:
         first = model._groups[0]
         raise ArgumentError(
             "This result requires one group of respondents; use the model of one group, such as"
             f" of_group({first!r})."
         )
 
-    means_of = draws_of  # type: ignore[assignment]
-    respondents_of = draws_of  # type: ignore[assignment]
+    get_prediction_draws = get_draws  # type: ignore[assignment]
+    get_respondent_draws = get_draws  # type: ignore[assignment]
 
     def part_of_group(self, model: Any, name: str) -> tuple[Any, WorthDraws]:
         """Return the data of a group and its draws."""
-        view, problem = model._view, model._problem(model._data_of_fit())
+        view, problem = model._view, model._build_problem(model._data_of_fit())
         worths = flat(view.draws["group_log_worth"].sel(group=name).values)
         none = np.zeros((view.n_draws, 0))
         known = (), np.zeros((view.n_options, 0)), view.lapse, problem.rule, view.shape[0]
@@ -45,13 +45,13 @@ class GroupsEngine(IndividualsEngine):
         draws = model._view.draws
         found = {name: draws[name].values for name in ("spread_of_groups", "tie") if name in draws}
         worths = draws["group_log_worth"].stack(part=("group", "option"))
-        if worths.sizes["part"] > MAX_RANKED:
+        if worths.sizes["part"] > MAX_RANKED_OPTIONS:
             return found
         names = [f"log_worth[{group}, {label}]" for group, label in worths["part"].values]
         return found | dict(zip(names, np.moveaxis(worths.values, -1, 0), strict=True))
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
-        return self.draws_of(model).log_predictive(choices)
+        return self.get_draws(model).log_predictive(choices)
 
     def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
         groups = model._groups

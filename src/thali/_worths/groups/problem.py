@@ -66,7 +66,9 @@ class GroupProblem(WorthProblem):
         people = with_options(self.table)
         return WorthClassChain(people, len(self.names), False, self.spread, *run, are_known=True)
 
-    def tree_of_records(self, records: list[Any], attributes: dict[str, Any]) -> "xarray.DataTree":
+    def build_tree_from_records(
+        self, records: list[Any], attributes: dict[str, Any]
+    ) -> "xarray.DataTree":
         """Return the draws of several chains as a tree."""
         names = "worths", "log_sds", "log_tie", "log_likelihood"
         worths, log_sds, log_tie, log_likelihood = (
@@ -83,6 +85,6 @@ class GroupProblem(WorthProblem):
         if self.is_similar:
             variables["spread_of_groups"] = each, np.exp(log_sds[..., 1])
         coordinates = {"group": np.asarray(self.names, dtype=str)}
-        stored = self.groups()
+        stored = self.build_data_groups()
         stored = stored._replace(constants=stored.constants | {POPULATION: GROUPS})
-        return self.tree_of_variables(variables, coordinates, log_tie, stored, attributes)
+        return self.build_tree_from_variables(variables, coordinates, log_tie, stored, attributes)

@@ -74,9 +74,11 @@ def respondent_probabilities(
             start = part_bounds(sizes)
             places = np.repeat(data.start[question] - start[:-1], sizes) + np.arange(start[-1])
             members = data.members[places] + np.repeat(shift, sizes)
-            return each.of_sets(start, members, data.worst is not None)
-        p = each.of_pairs(data.cells.first[question] + shift, data.cells.second[question] + shift)
-        return each.of_outcomes(p, has_ties).reshape(draws, -1)
+            return each.set_probabilities(start, members, data.worst is not None)
+        p = each.pair_probabilities(
+            data.cells.first[question] + shift, data.cells.second[question] + shift
+        )
+        return each.outcome_probabilities(p, has_ties).reshape(draws, -1)
 
     return of_questions
 

@@ -12,9 +12,9 @@ from thali._model.sampling import Sampling
 from thali._people.columns import no_covariates
 from thali._posterior.convergence import Advice
 
-from ..engines import LaplaceEngine, describe_run, keep_tree, read_draws, sampling_of_chains
-from ..posterior import draws_of_chains
-from ..predictions import MAX_OPTIONS, Quantities, WorthDraws
+from ..engines import LaplaceEngine, build_sampling, describe_run, read_worth_draws, return_tree
+from ..posterior import collect_draws
+from ..predictions import MAX_SUMMARY_OPTIONS, Quantities, WorthDraws
 from .check import check_respondents, predict_respondents
 from .draws import RespondentDraws, draw_new_respondents, read_respondent_draws
 from .log_predictive import log_predictive_of_new
@@ -34,28 +34,28 @@ class IndividualsEngine(LaplaceEngine):
     """Chains of the worths of every respondent and of their population."""
 
     advice = Advice()
-    usual_tune = 300
+    default_tune = 300
     has_evidence = False
     findings = "thali._worths.people.findings"
-    completed = staticmethod(keep_tree)
+    completed = staticmethod(return_tree)
     read_respondents = staticmethod(read_respondent_draws)
     draw_record = staticmethod(draw_record)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         """What a fit to these data runs."""
-        problem = model._problem(source)
+        problem = model._build_problem(source)
 
         def chains(draws: int, seed: Any) -> list[Any]:
             settings = draws, run.tune, run.thin or 1
             return [problem.chain(*settings, rng) for rng in spawn_generators(seed, run.chains)]
 
         def tree(chains: Sequence[Any]) -> Any:
-            records = [problem.record(**each) for each in draws_of_chains(chains)]
-            return problem.tree_of_records(records, describe_run(run))
+            records = [problem.record(**each) for each in collect_draws(chains)]
+            return problem.build_tree_from_records(records, describe_run(run))
 
-        return sampling_of_chains(source, run, chains, tree, FIRST_DRAWS, self.completed)
+        return build_sampling(source, run, chains, tree, FIRST_DRAWS, self.completed)
 
-    def respondents_of(self, model: Any) -> RespondentDraws:
+    def get_respondent_draws(self, model: Any) -> RespondentDraws:
         """Return the draws of every respondent."""
         return model._once("respondents", lambda: self.read_respondents(model._view))
 
@@ -63,23 +63,23 @@ class IndividualsEngine(LaplaceEngine):
         """Return the results about respondents."""
         from .respondents import WorthRespondents
 
-        return WorthRespondents(model, self.respondents_of(model))
+        return WorthRespondents(model, self.get_respondent_draws(model))
 
-    def means_of(self, model: Any, respondent: Any = None) -> WorthDraws:
+    def get_prediction_draws(self, model: Any, respondent: Any = None) -> WorthDraws:
         """Return what predictions are means over: new respondents of the population."""
-        drawn = self.respondents_of(model)
+        drawn = self.get_respondent_draws(model)
         x = None
         if respondent is not None:
             if drawn.known is None:
                 raise no_covariates()
             x = drawn.known.of_person(respondent)
-        return draw_new_respondents(self.draws_of(model), drawn, x)
+        return draw_new_respondents(self.get_draws(model), drawn, x)
 
     def quantities(self, model: Any) -> Quantities:
         view, labels = model._view, model._view.labels
         found = {"spread_of_respondents": view.draws["spread_of_respondents"].values}
-        drawn = self.respondents_of(model)
-        if drawn.known is not None and len(labels) <= MAX_OPTIONS:
+        drawn = self.get_respondent_draws(model)
+        if drawn.known is not None and len(labels) <= MAX_SUMMARY_OPTIONS:
             effects = drawn.effects
             for r, name in enumerate(drawn.known.names):
                 for i, label in enumerate(labels):
@@ -91,24 +91,30 @@ class IndividualsEngine(LaplaceEngine):
     def scores(
         self, model: Any, scale: "ScoreScale", by: Any, random_seed: Any, ci: float
     ) -> "pandas.DataFrame":
-        return scores_by(self.respondents_of(model), model._view.labels, scale, by, random_seed, ci)
+        return scores_by(
+            self.get_respondent_draws(model), model._view.labels, scale, by, random_seed, ci
+        )
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
-        return log_predictive_of_new(model._draws, self.respondents_of(model), choices)
+        return log_predictive_of_new(model._draws, self.get_respondent_draws(model), choices)
 
     def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
-        return check_respondents(model._draws, self.respondents_of(model), data, random_seed, ci)
+        return check_respondents(
+            model._draws, self.get_respondent_draws(model), data, random_seed, ci
+        )
 
     def predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
-        return predict_respondents(model._draws, self.respondents_of(model), data, ci)
+        return predict_respondents(model._draws, self.get_respondent_draws(model), data, ci)
 
     def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
         record = self.draw_record(problem, rngs)
-        return sample_prior(problem, record, rngs, read_draws, self.read_respondents)
+        return sample_prior(problem, record, rngs, read_worth_draws, self.read_respondents)
 
     def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
         view = model._view
-        counts = simulate_answers(problem, model._draws, self.respondents_of(model), rng).counts
+        counts = simulate_answers(
+            problem, model._draws, self.get_respondent_draws(model), rng
+        ).counts
         each = observe_counts(problem, counts)
         return {name: values.reshape(*view.shape, -1) for name, values in each.items()}
 

@@ -155,7 +155,7 @@ def reach(model: Any, settings: AnswerSettings) -> Finding | None:
 @finding("respondent_effects", "Effects of respondent characteristics", ON_SCREEN)
 def respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
     """How worths depend on columns of respondents."""
-    known = model._engine.respondents_of(model).known
+    known = model._engine.get_respondent_draws(model).known
     if known is None:
         return None
     return effects_finding(
@@ -178,7 +178,7 @@ def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 
 def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """How the choices and the respondents were modelled."""
-    drawn, by = model._engine.respondents_of(model), ""
+    drawn, by = model._engine.get_respondent_draws(model), ""
     known = drawn.known
     if known is not None:
         by = phrase(ENGLISH, "methods.by", columns=listed(known.sources))

@@ -55,7 +55,9 @@ def _log_mean_of_new(
 
     def log_likelihood(normal: np.ndarray) -> np.ndarray:
         log_worths = (mean + drawn.deviations(normal))[:, 0]
-        p = worths._replace(log_worths=log_worths).of_sets(start, members, is_best_worst(data))
+        p = worths._replace(log_worths=log_worths).set_probabilities(
+            start, members, is_best_worst(data)
+        )
         return log_of_choices(p[:, which], counts[which])
 
     def move(normal: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:

@@ -64,12 +64,14 @@ class PeopleProblem(WorthProblem):
             if n_respondents >= MIN_RESPONDENTS and data.n_options > N_DIRECTIONS
             else 0
         )
-        self.table = tabulate_answers(self.in_form, rule, lapse, has_ties, self.known.matrix[:, 1:])
+        self.table = tabulate_answers(
+            self.converted_data, rule, lapse, has_ties, self.known.matrix[:, 1:]
+        )
 
     @property
     def dependence(self) -> Dependence:
         """Describe what the model makes of several answers of a respondent."""
-        given = self.single.questions(self.has_ties).given
+        given = self.single_data.questions(self.has_ties).given
         return dependence_of_individuals(
             np.bincount(given.respondent, given.times, len(given.respondents))
         )
@@ -79,14 +81,14 @@ class PeopleProblem(WorthProblem):
         settings = self.table, self.spread, self.n_directions, draws, tune, thin
         return PeopleChain(*settings, rng)
 
-    def tree_of_records(
+    def build_tree_from_records(
         self, records: list[PeopleRecord], attributes: dict[str, Any]
     ) -> "xarray.DataTree":
         """Return the draws of several chains as a tree."""
         mean, loadings, log_sds, log_tie, log_likelihood, worths = map(
             np.stack, zip(*records, strict=True)
         )
-        stored, n = self.groups(), self.data.n_options
+        stored, n = self.build_data_groups(), self.data.n_options
         centred = mean - mean.mean(axis=-1, keepdims=True)
         loadings = loadings - loadings.mean(axis=-1, keepdims=True)
         residual = np.exp(log_sds[..., 1])
@@ -111,12 +113,14 @@ class PeopleProblem(WorthProblem):
             constants = stored.constants | self.known.stored("respondent")
             stored = stored._replace(constants=constants, coordinates=stored.coordinates | known)
         attributes = attributes | self.dependence.attributes
-        return self.tree_of_variables(variables, coordinates, log_tie, stored, attributes)
+        return self.build_tree_from_variables(variables, coordinates, log_tie, stored, attributes)
 
     def _log_coefficient(self) -> float:
         """Return the sum of the logarithms of multinomial coefficients of the answers of each
         respondent."""
-        return float(self.single.questions(self.has_ties).compute_respondent_coefficients().sum())
+        return float(
+            self.single_data.questions(self.has_ties).compute_respondent_coefficients().sum()
+        )
 
 
 def refuse_data(data: Any, rule: str, people: Any) -> None:

@@ -12,7 +12,7 @@ from thali._posterior.view import Posterior
 
 from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
 from ..predictions import WorthDraws
-from ..simulation import observe_each, prior_sample_of
+from ..simulation import build_prior_sample, observe_each
 from .check import part_questions, respondent_probabilities
 from .draws import RespondentDraws
 from .moves import EFFECT_SD
@@ -34,7 +34,7 @@ def simulate_answers(
     every draw."""
     from scipy.sparse import csr_array
 
-    data, has_ties = problem.single, problem.has_ties
+    data, has_ties = problem.single_data, problem.has_ties
     asked = data.questions(has_ties)
     parts = part_questions(asked)
     times = parts.asked.check_integer_totals()[:, None]
@@ -56,7 +56,7 @@ def simulate_answers(
 def observe_counts(problem: PeopleProblem, counts: np.ndarray) -> dict[str, np.ndarray]:
     """Return counts of answers (draws, answers) as the variables of `observed_data`, arrays (draws,
     ...)."""
-    return observe_each(problem, [problem.single.with_answers(of_draw) for of_draw in counts])
+    return observe_each(problem, [problem.single_data.with_answers(of_draw) for of_draw in counts])
 
 
 def draw_record(problem: PeopleProblem, rngs: Sequence[np.random.Generator]) -> PeopleRecord:
@@ -97,8 +97,8 @@ def sample_prior(
 ) -> PriorSample:
     """Return draws from the prior, one for each generator, and data of the same design at each;
     `draws_of` and `respondents_of` read a posterior."""
-    posterior = Posterior(problem.tree_of_records([record], {}))
+    posterior = Posterior(problem.build_tree_from_records([record], {}))
     new = simulate_answers(problem, draws_of(posterior), respondents_of(posterior), rngs[0])
-    return prior_sample_of(
+    return build_prior_sample(
         posterior, new.log_likelihood, observe_counts(problem, new.counts), [None] * len(rngs)
     )
