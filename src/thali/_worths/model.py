@@ -460,13 +460,13 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         return settings
 
     def _part_of_class(self, number: int) -> Self:
-        data, draws = self._engine.part_of_class(self, number)
+        data, draws = self._engine.select_class(self, number)
         return self._build_part_model(data, draws, f"class {number}")
 
     def _part_of_group(self, name: str) -> Self:
         if not self._groups:
             return self._of_part(self.posterior_, f"group {name}")
-        data, draws = self._engine.part_of_group(self, name)
+        data, draws = self._engine.select_group(self, name)
         return self._build_part_model(data, draws, f"group {name}")
 
     def _build_part_model(self, data: Any, draws: WorthDraws, part_name: str) -> Self:
@@ -774,9 +774,9 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             If the model was not fitted to two groups or more with separate worths, or `ci` is not
             between 0 and 1.
         """
-        from .groups.engine import differences_table
+        from .groups.engine import tabulate_differences
 
-        return differences_table(self, ci)
+        return tabulate_differences(self, ci)
 
     def _predict_left_out(self, part: "HeldOutPair") -> np.ndarray:
         """Predict outcomes of a held-out pair, shape (chains, draws, cells, 3 or 2)."""

@@ -7,14 +7,14 @@ import numpy as np
 from thali._people.latent_classes import aligned_members, aligned_shares
 from thali._posterior.view import Posterior, flat
 
-from ..people.draws import LEAST_NEW, MOST_NEW, NEW_RESPONDENTS, RespondentDraws
+from ..people.draws import MAX_NEW, MIN_NEW, NEW_RESPONDENTS, RespondentDraws
 from ..predictions import WorthDraws
 
 _SEED = 1
 
 
 class WorthClassDraws(NamedTuple):
-    """Draws of common classes, which are comparable, one draw after another."""
+    """Draws of latent classes with aligned numbers."""
 
     respondents: tuple[str, ...]
     class_of: np.ndarray  # (draws, respondents)
@@ -23,7 +23,7 @@ class WorthClassDraws(NamedTuple):
 
 
 def read_class_draws(posterior: Posterior) -> WorthClassDraws:
-    """Read the draws of a posterior."""
+    """Read the draws of classes from a posterior."""
     worths, order = flat(posterior.latent["kind_log_worth"].values), posterior.class_order
     return WorthClassDraws(
         tuple(posterior.respondents),
@@ -34,7 +34,7 @@ def read_class_draws(posterior: Posterior) -> WorthClassDraws:
 
 
 def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
-    """Read the worths of every respondent: those of the class of each draw."""
+    """Read worths of respondents, each those of the class in that draw."""
     draws = posterior.latent["kind_log_worth"].values, posterior.members
     worths = np.take_along_axis(flat(draws[0]), draws[1][:, :, None].astype(int), axis=1)
     n_draws, _, n = worths.shape
@@ -43,22 +43,29 @@ def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
     return RespondentDraws(people, worths, mean, loadings, np.zeros(n_draws), None)
 
 
-def stack_classes(worths: WorthDraws, drawn: WorthClassDraws) -> tuple[WorthDraws, np.ndarray]:
-    """Return the worths of all classes as draws, with log weights whose mean is that of draws."""
-    n_draws, n_classes, n = drawn.worths.shape
-    each = worths.take(np.repeat(np.arange(n_draws), n_classes))
-    stacked = each._replace(log_worths=drawn.worths.reshape(-1, n))
-    return stacked, np.log(n_classes * drawn.shares).ravel()
+def stack_classes(
+    worths: WorthDraws, class_draws: WorthClassDraws
+) -> tuple[WorthDraws, np.ndarray]:
+    """Stack the worths of all classes as draws, with log weights.
+
+    The weights are class shares and average 1.
+    """
+    n_draws, n_classes, n = class_draws.worths.shape
+    repeated = worths.take(np.repeat(np.arange(n_draws), n_classes))
+    stacked = repeated._replace(log_worths=class_draws.worths.reshape(-1, n))
+    return stacked, np.log(n_classes * class_draws.shares).ravel()
 
 
-def draw_new_respondents(worths: WorthDraws, drawn: WorthClassDraws) -> WorthDraws:
-    """Return draws of the log worths of new respondents, over whom predictions are means, those of
-    a draw in turn: of each class as many as its share, rounded at random."""
-    n_draws = len(drawn.shares)
-    count = int(np.clip(NEW_RESPONDENTS // n_draws, LEAST_NEW, MOST_NEW))
-    places = np.arange(count) + np.random.default_rng(_SEED).random((n_draws, 1))
-    ends = count * drawn.shares.cumsum(axis=1)[:, :-1]
-    class_of = (places[:, :, None] >= ends[:, None, :]).sum(axis=2)
-    each = worths.take(np.repeat(np.arange(n_draws), count))
-    log_worths = np.take_along_axis(drawn.worths, class_of[:, :, None], axis=1)
-    return each._replace(log_worths=log_worths.reshape(-1, log_worths.shape[2]))
+def draw_new_respondents(worths: WorthDraws, class_draws: WorthClassDraws) -> WorthDraws:
+    """Draw log worths of new respondents, over whom predictions are averaged.
+
+    Each draw has several in turn, from each class in proportion to its share, rounded at random.
+    """
+    n_draws = len(class_draws.shares)
+    count = int(np.clip(NEW_RESPONDENTS // n_draws, MIN_NEW, MAX_NEW))
+    positions = np.arange(count) + np.random.default_rng(_SEED).random((n_draws, 1))
+    ends = count * class_draws.shares.cumsum(axis=1)[:, :-1]
+    class_of = (positions[:, :, None] >= ends[:, None, :]).sum(axis=2)
+    repeated = worths.take(np.repeat(np.arange(n_draws), count))
+    log_worths = np.take_along_axis(class_draws.worths, class_of[:, :, None], axis=1)
+    return repeated._replace(log_worths=log_worths.reshape(-1, log_worths.shape[2]))

@@ -1,5 +1,4 @@
-"""What respondents answered beside what the model predicts of each, and how well it predicts
-each."""
+"""Observed answers against predictions for each respondent, and the fit of each respondent."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,98 +21,109 @@ from .draws import RespondentDraws
 if TYPE_CHECKING:
     import pandas
 
-FIT_DRAWS = 200  # draws by which the fit of each respondent is measured
+N_FIT_DRAWS = 200  # draws that measure the fit of each respondent
 
 
 class AskedRespondents(NamedTuple):
-    """Every question to every respondent whom it was put to, one respondent after another."""
+    """The questions that each respondent was asked, respondent by respondent."""
 
-    asked: Questions
+    questions: Questions
     respondent: np.ndarray  # (questions,)
     question: np.ndarray  # (questions,) of the data
     answer: np.ndarray  # (answers,) of the data
 
 
-def part_questions(asked: Questions) -> AskedRespondents:
-    """Part questions by who answered them."""
-    given, n_questions = asked.given, len(asked.sizes)
-    assert given is not None
-    question = asked.question[given.answer]
+def split_questions(questions: Questions) -> AskedRespondents:
+    """Split questions by the respondents who answered them."""
+    given_answers, n_questions = questions.given, len(questions.sizes)
+    assert given_answers is not None
+    question = questions.question[given_answers.answer]
     keys, row = np.unique(
-        given.respondent.astype(np.int64) * n_questions + question, return_inverse=True
+        given_answers.respondent.astype(np.int64) * n_questions + question, return_inverse=True
     )
-    respondent, of = np.divmod(keys, n_questions)
-    start = part_bounds(asked.sizes[of])
-    answer = np.repeat(asked.start[of] - start[:-1], asked.sizes[of]) + np.arange(start[-1])
-    counts = np.bincount(start[row] + given.answer - asked.start[question], given.times, start[-1])
-    ends = np.array([0, len(of)]), np.array([0, asked.rows.group_row[-1]])
-    rows = asked.rows._replace(
-        counted=asked.rows.counted[:, answer], group=ends[0], group_row=ends[1]
+    respondent, question_index = np.divmod(keys, n_questions)
+    start = part_bounds(questions.sizes[question_index])
+    answer = np.repeat(
+        questions.start[question_index] - start[:-1], questions.sizes[question_index]
+    ) + np.arange(start[-1])
+    counts = np.bincount(
+        start[row] + given_answers.answer - questions.start[question],
+        given_answers.times,
+        start[-1],
+    )
+    ends = np.array([0, len(question_index)]), np.array([0, questions.rows.group_row[-1]])
+    rows = questions.rows._replace(
+        counted=questions.rows.counted[:, answer], group=ends[0], group_row=ends[1]
     )
     return AskedRespondents(
-        Questions(start, counts, find_rows=lambda: rows), respondent, of, answer
+        Questions(start, counts, find_rows=lambda: rows), respondent, question_index, answer
     )
 
 
 def respondent_probabilities(
-    worths: WorthDraws, drawn: RespondentDraws, data: Any, parts: AskedRespondents, has_ties: bool
+    worths: WorthDraws,
+    respondent_draws: RespondentDraws,
+    data: Any,
+    parts: AskedRespondents,
+    has_ties: bool,
 ) -> AnswerProbabilities:
-    """Return the probabilities of the answers to questions, each by the worths of the respondent
-    who was asked."""
-    n, draws = len(worths.labels), drawn.n_draws
+    """Return a function from a slice of questions to answer probabilities.
 
-    def of_questions(some: slice) -> np.ndarray:
-        question, respondent = parts.question[some], parts.respondent[some]
-        first, last = respondent[0], respondent[-1] + 1
+    The probabilities are those by the worths of the respondent who was asked.
+    """
+    n, draws = len(worths.labels), respondent_draws.n_draws
+
+    def of_questions(questions: slice) -> np.ndarray:
+        question, respondent = parts.question[questions], parts.respondent[questions]
+        first, stop = respondent[0], respondent[-1] + 1
         shift = (respondent - first) * n
-        each = worths._replace(
-            log_worths=drawn.worths[:, first:last].reshape(draws, -1).astype(float)
+        shifted_worths = worths._replace(
+            log_worths=respondent_draws.worths[:, first:stop].reshape(draws, -1).astype(float)
         )
         if isinstance(data, Choices):
             sizes = data.sizes[question]
             start = part_bounds(sizes)
-            places = np.repeat(data.start[question] - start[:-1], sizes) + np.arange(start[-1])
-            members = data.members[places] + np.repeat(shift, sizes)
-            return each.set_probabilities(start, members, data.worst is not None)
-        p = each.pair_probabilities(
+            positions = np.repeat(data.start[question] - start[:-1], sizes) + np.arange(start[-1])
+            members = data.members[positions] + np.repeat(shift, sizes)
+            return shifted_worths.set_probabilities(start, members, data.worst is not None)
+        p = shifted_worths.pair_probabilities(
             data.cells.first[question] + shift, data.cells.second[question] + shift
         )
-        return each.outcome_probabilities(p, has_ties).reshape(draws, -1)
+        return shifted_worths.outcome_probabilities(p, has_ties).reshape(draws, -1)
 
     return of_questions
 
 
 def check_respondents(
-    worths: WorthDraws, drawn: RespondentDraws, data: Any, random_seed: Any, ci: float
+    worths: WorthDraws, respondent_draws: RespondentDraws, data: Any, random_seed: Any, ci: float
 ) -> "pandas.DataFrame":
-    """Return what was observed against replicates of the answers of every respondent."""
+    """Compare observed answers with replicates of each respondent's answers, as a table."""
     has_ties = worths.nu is not None
-    parts = part_questions(data.questions(has_ties))
-    check_unweighted(parts.asked)
-    draws = spaced_draws(drawn.n_draws, len(parts.asked.counts))
+    parts = split_questions(data.questions(has_ties))
+    check_unweighted(parts.questions)
+    draws = spaced_draws(respondent_draws.n_draws, len(parts.questions.counts))
     probabilities = respondent_probabilities(
-        worths.take(draws), drawn.take(draws), data, parts, has_ties
+        worths.take(draws), respondent_draws.take(draws), data, parts, has_ties
     )
-    people = [EqualRespondents.from_times(probabilities, parts.asked.times)]
-    return check_answers(parts.asked, people, len(draws), random_seed, ci)
+    groups = [EqualRespondents.from_times(probabilities, parts.questions.times)]
+    return check_answers(parts.questions, groups, len(draws), random_seed, ci)
 
 
 def predict_respondents(
-    worths: WorthDraws, drawn: RespondentDraws, data: Any, ci: float
+    worths: WorthDraws, respondent_draws: RespondentDraws, data: Any, ci: float
 ) -> "pandas.DataFrame":
-    """Return the proportions that were observed, and what is predicted of them."""
-    parts = part_questions(data.questions(False))
-    draws = spaced_draws(drawn.n_draws, len(parts.asked.counts))
+    """Tabulate observed and predicted proportions."""
+    parts = split_questions(data.questions(False))
+    draws = spaced_draws(respondent_draws.n_draws, len(parts.questions.counts))
     probabilities = respondent_probabilities(
-        worths.take(draws), drawn.take(draws), data, parts, has_ties=False
+        worths.take(draws), respondent_draws.take(draws), data, parts, has_ties=False
     )
-    people = [EqualRespondents.from_times(probabilities, parts.asked.times)]
-    return predict_answers(parts.asked, people, len(draws), ci)
+    groups = [EqualRespondents.from_times(probabilities, parts.questions.times)]
+    return predict_answers(parts.questions, groups, len(draws), ci)
 
 
-def measure_fit(worths: WorthDraws, drawn: RespondentDraws, data: Any) -> np.ndarray:
-    r"""Measure how well the worths of each respondent predict the respondent's answers: the root
-    likelihood.
+def measure_fit(worths: WorthDraws, respondent_draws: RespondentDraws, data: Any) -> np.ndarray:
+    r"""Measure the root likelihood of each respondent's answers, shape (respondents,).
 
     .. math::
 
@@ -122,17 +132,23 @@ def measure_fit(worths: WorthDraws, drawn: RespondentDraws, data: Any) -> np.nda
     from scipy.special import xlogy
 
     has_ties = worths.nu is not None
-    parts = part_questions(data.questions(has_ties))
-    draws = space_evenly(drawn.n_draws, FIT_DRAWS)
+    parts = split_questions(data.questions(has_ties))
+    draws = space_evenly(respondent_draws.n_draws, N_FIT_DRAWS)
     probabilities = respondent_probabilities(
-        worths.take(draws), drawn.take(draws), data, parts, has_ties
+        worths.take(draws), respondent_draws.take(draws), data, parts, has_ties
     )
-    total, answers = np.zeros((2, len(drawn.respondents)))
-    for some in iterate_slices(len(parts.question), len(draws) * int(parts.asked.sizes.max())):
-        places = slice(*parts.asked.start[[some.start, min(some.stop, len(parts.question))]])
-        given = parts.asked.counts[places]
-        who = np.repeat(parts.respondent[some], parts.asked.sizes[some])
-        total += np.bincount(who, xlogy(given, probabilities(some).mean(axis=0)), len(total))
-        answers += np.bincount(who, given, len(total))
-    with np.errstate(invalid="ignore"):  # of respondents without an answer
-        return np.exp(total / answers)
+    total, n_answers = np.zeros((2, len(respondent_draws.respondents)))
+    for questions in iterate_slices(
+        len(parts.question), len(draws) * int(parts.questions.sizes.max())
+    ):
+        answer_slice = slice(
+            *parts.questions.start[[questions.start, min(questions.stop, len(parts.question))]]
+        )
+        counts = parts.questions.counts[answer_slice]
+        respondents = np.repeat(parts.respondent[questions], parts.questions.sizes[questions])
+        total += np.bincount(
+            respondents, xlogy(counts, probabilities(questions).mean(axis=0)), len(total)
+        )
+        n_answers += np.bincount(respondents, counts, len(total))
+    with np.errstate(invalid="ignore"):  # respondents without an answer have NaN
+        return np.exp(total / n_answers)

@@ -1,4 +1,4 @@
-"""Results about respondents of whom each has individual worths."""
+"""Results about respondents with individual worths."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,21 +10,27 @@ from thali._posterior.interval import INTERVAL
 from ..of_data import keep_single_choices
 from .check import measure_fit
 from .draws import RespondentDraws
-from .tables import effects_table, find_reached, measure_preferences, scores_table, widen_scores
+from .tables import (
+    find_reached_options,
+    measure_preferences,
+    pivot_scores,
+    tabulate_respondent_effects,
+    tabulate_respondent_scores,
+)
 
 if TYPE_CHECKING:
     import pandas
 
 
 class WorthRespondents(RespondentResults, HasSegments):
-    """Results about respondents of whom each has individual worths.
+    """Results about respondents with individual worths.
 
     `BradleyTerryLuce.respondents`, after a fit with ``people=Individuals()``.
     """
 
-    def __init__(self, model: Any, drawn: RespondentDraws) -> None:
+    def __init__(self, model: Any, respondent_draws: RespondentDraws) -> None:
         super().__init__(model)
-        self._drawn, self._labels = drawn, model._draws.labels
+        self._respondent_draws, self._labels = respondent_draws, model._draws.labels
 
     def individuals(self, wide: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Return the scores of each respondent, from 0 to 100; those of a respondent sum to 100.
@@ -64,13 +70,15 @@ class WorthRespondents(RespondentResults, HasSegments):
         Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability
         scale, and the fit statistic.
         """
-        model, drawn, labels = self._model, self._drawn, self._labels
-        table = scores_table(drawn, labels, model._score_scale(), ci)
+        model, respondent_draws, labels = self._model, self._respondent_draws, self._labels
+        table = tabulate_respondent_scores(respondent_draws, labels, model._score_scale(), ci)
         if not wide:
             return table
         data = keep_single_choices(model._data_of_fit())
-        fit = model._once("fit_of_respondents", lambda: measure_fit(model._draws, drawn, data))
-        return widen_scores(table, fit, labels)
+        fit = model._once(
+            "fit_of_respondents", lambda: measure_fit(model._draws, respondent_draws, data)
+        )
+        return pivot_scores(table, fit, labels)
 
     def effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return the effect on log worths of a unit of each column of `Individuals(by=...)`.
@@ -93,7 +101,7 @@ class WorthRespondents(RespondentResults, HasSegments):
         ArgumentError
             If the model has no columns `by`, or `ci` is not between 0 and 1.
         """
-        return effects_table(self._drawn, self._labels, ci)
+        return tabulate_respondent_effects(self._respondent_draws, self._labels, ci)
 
     def reach(
         self,
@@ -151,8 +159,8 @@ class WorthRespondents(RespondentResults, HasSegments):
         Nemhauser, Wolsey & Fisher (1978), An analysis of approximations for maximizing submodular
         set functions; Rubin (1981), The Bayesian bootstrap.
         """
-        reached, labels = find_reached(self._drawn, self._labels, none)
+        reached, labels = find_reached_options(self._respondent_draws, self._labels, none)
         return reach_table(reached, labels, size, top, random_seed, ci)
 
     def _preferences(self) -> Preferences:
-        return measure_preferences(self._drawn, self._labels)
+        return measure_preferences(self._respondent_draws, self._labels)
