@@ -48,7 +48,7 @@ _APPROXIMATION_NOTE = (
 
 
 class WorthsEngine(Engine):
-    """A method of worths; results are those of one population unless a subclass replaces them."""
+    """A method of worths; results describe one population unless overridden."""
 
     default_tune = 1000  # draws of each chain that are discarded
 
@@ -73,7 +73,7 @@ class WorthsEngine(Engine):
     def scores(
         self, model: Any, scale: ScoreScale, by: Any, random_seed: Any, ci: float
     ) -> "pandas.DataFrame":
-        """Tabulate scores of the options."""
+        """Return a table of scores of the options."""
         if by is not None:
             raise individuals_required("by")
         draws = model._draws
@@ -90,7 +90,7 @@ class WorthsEngine(Engine):
         return model._draws.check(data, random_seed, ci)
 
     def predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
-        """Tabulate observed and predicted proportions."""
+        """Return a table of observed and predicted proportions."""
         return model._draws.predictions(data, ci)
 
     def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
@@ -289,7 +289,7 @@ class WorthMaximumEngine(WorthsEngine):
         return (("standard errors", errors), *facts)
 
     def summary(self, model: Any, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Tabulate estimates with standard errors and intervals."""
+        """Return a table of estimates with standard errors and intervals."""
         model._require_fitted()
         return tabulate_estimates(model._estimates_, ci)
 
@@ -352,7 +352,7 @@ def refuse_run_settings(model: Any, arguments: Mapping[str, Any]) -> None:
 
 
 def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFrame":
-    """Tabulate estimates of options, covariates and nu: std_error, low, high."""
+    """Return a table of estimates of options, covariates and nu: std_error, low, high."""
     import pandas as pd
     from scipy.special import ndtri, stdtrit
 

@@ -58,7 +58,7 @@ _NAMED = 3
 
 
 def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of the findings."""
+    """Return the makers of the findings."""
     return MAKERS if model._engine.draws else ESTIMATES
 
 
@@ -104,7 +104,7 @@ def reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding 
     if data.n_options < 3:
         return None
     problem, halves = model._build_problem(data), {}
-    # effects of covariates of options are no part of the worths that are split
+    # effects of option covariates do not belong to the worths that are split
     if not problem.option_covariates.any():
         halves = estimate_split_halves(
             problem,
@@ -168,7 +168,7 @@ def independence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding
     return None if dependence is None else build_dependence_finding(dependence)
 
 
-# How a paper says what was done -------------------------------------------------------------------
+# Methods text ----------------- -------------------------------------------------------------------
 
 
 def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:

@@ -79,8 +79,7 @@ def several_groups(model: Any, name: str) -> None:
 
 
 class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
-    r"""Learn the worth of each option from pairs, rankings, choices out of sets, or best and worst
-    of them.
+    r"""Learn the worth of each option from pairs, rankings, choices or best-worst choices.
 
     Option i is chosen out of the set S with probability
 
@@ -89,7 +88,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         + \frac{\varepsilon}{|S|}, \qquad
         L_i \sim \mathrm{Normal}(0, s^2), \qquad \log s \sim \mathrm{Normal}(\log 1.3, 1)
 
-    A ranking is such choices one after another, of the best of those that are left (Plackett 1975).
+    A ranking consists of such choices in turn, each of the best remaining option (Plackett 1975).
 
     Parameters
     ----------
@@ -106,7 +105,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
     lapse : float in [0, 1)
         Probability epsilon of choosing at random.
     ties : {None, "davidson", "half", "drop"}
-        What is made of comparisons that end in a tie. "davidson": a third outcome with the
+        Treatment of comparisons that end in a tie. "davidson": a third outcome with the
         probability r / (1 + r), where r is nu times the square root of p (1 - p) and log nu is
         Normal(0, 2²). "half": half a choice of either option. "drop": nothing. None: "davidson" if
         there are ties.
@@ -117,15 +116,15 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         differs most (maximum difference), with a probability proportional to exp(L_b - L_w), of
         sets of any size. None: "ranking" for sets of up to three, else "reversed".
     covariates : list of str, optional
-        Which covariates of comparisons and of options count, of those that the data have. Each
-        coefficient is Normal(0, 1). None: all.
+        Covariates of comparisons and of options that the model uses. Each coefficient is Normal(0,
+        1). None: all covariates of the data.
     people : {None, "independent", "adjusted"}, Individuals, LatentClasses or Groups of
     `thali.people`
         `Individuals()`: each respondent has individual worths, and results describe the population
         (see Notes). `LatentClasses(K)`: each respondent is in one of K classes with separate
-        worths, and results describe the population unless they are of `of_class`. `Groups()`:
-        `fit` takes a mapping from each group to its data, and results are those of `of_group`.
-        "independent": as many answers as of different respondents. "adjusted":
+        worths, and results describe the population, except from `of_class`. `Groups()`: `fit` takes
+        a mapping from each group to its data, and results come from `of_group`. "independent": all
+        answers are treated as answers of different respondents. "adjusted":
         intervals are for new samples of respondents. With "laplace" draws are spread to the
         covariance H⁻¹VH⁻¹ and have Student's t, where V is the variance of respondents' scores
         (Bell & McCaffrey 2002); with "mcmc" the likelihood is raised to the power 1 / max(1, design
@@ -149,7 +148,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
     ArgumentError
         If an argument is out of its range.
     DataError
-        If the data are of another kind; by maximum likelihood if some worth is not finite.
+        If the data have another kind; by maximum likelihood if some worth is not finite.
 
     Notes
     -----
@@ -285,21 +284,21 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         chains : int
             Independent chains.
         thin : int, optional
-            Sweeps of the sampler for each state. None means 1; only of ``method="mcmc"``.
+            Sweeps of the sampler for each state. None means 1; only for ``method="mcmc"``.
         cores : int, optional
-            Threads; None means one a chain, as far as there are processors. Has no influence on the
-            draws.
+            Threads; None means one per chain, up to the number of processors. Has no influence on
+            the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
-            Whether to show how far the run is.
+            Whether to show the progress of the run.
         job : str or path, optional
-            A folder that holds the draws and the state of the chains while they run. The same fit
-            goes on from it after the process was killed, and gives the draws of an unbroken run;
-            with more `draws` it goes on further.
+            A folder for the draws and the state of the chains while they run. The same fit resumes
+            from it after the process was killed, and gives the draws of an uninterrupted run; with
+            more `draws` it continues.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn. If half of them pass in
-            tuning, the chains start again with less of it, and a warning says so.
+            Seconds after which the run stops and keeps its draws. If half of them pass in tuning,
+            the chains restart with less tuning, and a warning reports it.
 
         Returns
         -------
@@ -341,7 +340,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         thin: int | None = None,
         **others: Any,
     ) -> Prepared:
-        """What `fit` would run, after every check that it makes; nothing is drawn."""
+        """Run all checks of `fit` without sampling."""
         return self._engine.prepare(self, data, {"draws": draws, "thin": thin})
 
     @requires(chains_that_go_on)
@@ -352,17 +351,17 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         cores: int | None = None,
         progressbar: bool = False,
     ) -> Self:
-        """Fit to the data so far and further ones, such as the next vote.
+        """Fit to the data so far and additional data, such as the next vote.
 
         Parameters
         ----------
         new_data : PairedComparisons or Choices
-            Of options that the model knows, and of the kind of the fit, without covariates.
+            Additional data with the same options and the same kind, without covariates.
         draws : int, optional
-            Draws kept in each chain; None: as many as before.
+            Draws kept in each chain; None: the number of the last fit.
         cores : int, optional
-            Threads; None means one a chain, as far as there are processors. Has no influence on the
-            draws.
+            Threads; None means one per chain, up to the number of processors. Has no influence on
+            the draws.
         progressbar : bool
 
         Returns
@@ -376,7 +375,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         ArgumentError
             If parameters of the model were changed after the fit, or it has no draws.
         DataError
-            If the new data have an option that the model does not know, or are of another kind.
+            If the new data have an unknown option or another kind.
 
         Warns
         -----
@@ -488,8 +487,10 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
     @property
     @requires(require_maximum_likelihood)
     def maximum_likelihood(self) -> MaximumLikelihoodResults:
-        """The results that only ``method="maximum-likelihood"`` has: `log_likelihood()`, `aic()`,
-        `bic()` (with the number of answers for n) and `standard_errors()`.
+        """The results specific to ``method="maximum-likelihood"``.
+
+        These are `log_likelihood()`, `aic()`, `bic()` (with the number of answers for n) and
+        `standard_errors()`.
 
         Raises
         ------
@@ -534,7 +535,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row an option, the highest first: log_worth (posterior mean), sd, low, high, and
+            One row per option, the highest first: log_worth (posterior mean), sd, low, high, and
             share, the worth divided by the sum over options.
 
         Raises
@@ -547,20 +548,20 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         return tabulate_worths(self._draws, ci)
 
     def ranks(self, every_rank: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """The posterior of each option's rank by worth.
+        """Return the posterior of each option's rank by worth.
 
         Parameters
         ----------
         every_rank : bool
-            Whether to give the probability of every rank, a column each, and not of the first
-            alone.
+            Whether to give the probability of every rank, one column per rank, instead of the first
+            rank only.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row an option, the best first: rank (posterior mean; 1 is the best), rank_low and
+            One row per option, the best first: rank (posterior mean; 1 is the best), rank_low and
             rank_high, p_1, the probability of being the best, and with `every_rank` p_2, p_3, ...
             of the other ranks.
 
@@ -579,14 +580,13 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
     def scores(
         self, by: Any = None, none: str | None = None, random_seed: Any = 0, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
-        r"""Scores of the options that sum to 100, as studies of best and worst (MaxDiff) report
-        them.
+        r"""Return MaxDiff scores of the options, which sum to 100.
 
         .. math:: s_i = 100 \, p_i \Big/ \sum_j p_j, \qquad p_i = \frac{e^{z_i}}{e^{z_i} + a - 1}
 
-        with the log worths z less their mean, and a options in a set as respondents were shown it,
-        the mean of the data. With `none` z is less the log worth of that option, and :math:`s_i =
-        100 \, a \, p_i`. With `people=Individuals()` scores are means over respondents.
+        with the log worths z less their mean, and a, the mean number of options in a set of the
+        data. With `none` z is relative to the log worth of that option, and :math:`s_i = 100 \, a
+        \, p_i`. With `people=Individuals()` scores are means over respondents.
 
         Parameters
         ----------
@@ -594,7 +594,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             Segments of the model, or the group of each respondent; only with
             `people=Individuals()`.
         none : str, optional
-            The option that stands for none of the others.
+            The option that represents choosing none of the others.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the weights of respondents in intervals, a Bayesian bootstrap; only with
             `people=Individuals()`.
@@ -604,16 +604,16 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row an option, or a group and option: score (posterior mean), low and high, and with
-            `none` above_none, the probability that the option is better than that one, or the share
-            of respondents for whom it is.
+            One row per option, or per group and option: score (posterior mean), low and high, and
+            with `none` above_none, the probability that the option is better than that one, or the
+            share of respondents who prefer it.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            If there is no option `none`, or `ci` is not between 0 and 1.
+            If no option is named `none`, or `ci` is not between 0 and 1.
 
         References
         ----------
@@ -658,7 +658,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
 
     @requires(require_covariates)
     def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """By how much a unit of each covariate changes the log odds of the first of two options.
+        """Return effects of a unit of each covariate on the log odds of the first of two options.
 
         Parameters
         ----------
@@ -668,8 +668,8 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row a covariate: mean, sd, low and high of its coefficient, above_0 (the probability
-            that it is positive) and odds (the factor exp(mean) of the odds).
+            One row per covariate: mean, sd, low and high of its coefficient, above_0 (the
+            probability that it is positive) and odds (the factor exp(mean) of the odds).
 
         Raises
         ------
@@ -685,10 +685,10 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
     def predict_proba(
         self, sets: Any, return_se: bool = False, covariates: Any = None, respondent: Any = None
     ) -> Any:
-        """Posterior mean choice probabilities, lapse included; by maximum likelihood those of the
-        estimate.
+        """Return posterior mean choice probabilities, lapse included.
 
-        With `people=Individuals()` or `LatentClasses(K)` they are means over new respondents of the
+        By maximum likelihood, probabilities are those of the estimate. With `people=Individuals()`
+        or `LatentClasses(K)` they are means over new respondents of the
         population.
 
         Parameters
@@ -701,15 +701,15 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             Of comparisons, by name a number for all pairs or one for each, with the sign of "a over
             b". Those not named are 0.
         respondent : dict, optional
-            What is known of a new respondent, a value for each column of `Individuals(by=...)`.
+            A new respondent's value for each column of `Individuals(by=...)`.
 
         Returns
         -------
         ndarray, shape (number of pairs,), or list of ndarray
-            Of pairs alone: the probability that a is chosen over b (where there are ties: if one of
-            the two is chosen). Of larger sets, or `Choices`: for each set the probabilities of its
-            members; of best-worst `Choices` those of the ordered pairs (best, worst). With
-            `return_se` a pair of these.
+            For pairs: the probability that a is chosen over b (with ties: given that one of the two
+            is chosen). For larger sets, or `Choices`: for each set the probabilities of its
+            members; for best-worst `Choices` the probabilities of the ordered pairs (best, worst).
+            With `return_se` a tuple of probabilities and errors.
 
         Raises
         ------
@@ -726,7 +726,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         return means.predict_sets(sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
-        """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie.
+        """Return posterior mean probabilities of win, tie and loss for pairs.
 
         Parameters
         ----------
@@ -738,7 +738,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row a pair: a, b, p_a (a is chosen), p_tie (neither is) and p_b, which sum to 1.
+            One row per pair: a, b, p_a (a is chosen), p_tie (neither is) and p_b, which sum to 1.
 
         Raises
         ------
@@ -762,9 +762,9 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row two groups and an option: mean, sd, low and high of the log worth in the first
-            group less that in the other one, each less its mean over options, and above_0 (the
-            probability that it is positive).
+            One row per two groups and option: mean, sd, low and high of the difference between the
+            log worths in the first and the other group, each less its mean over options, and
+            above_0 (the probability that it is positive).
 
         Raises
         ------
@@ -783,7 +783,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         return self._prediction_draws.predict_held_out(part)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
-        r"""How probable all choices of a respondent together are, of whom nothing else is known.
+        r"""Return log probabilities of all choices of each new respondent, jointly.
 
         .. math:: \ln \frac1S \sum_s \prod_t p_t^{(s)}(x_t)
 
@@ -795,7 +795,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         Returns
         -------
         pandas.Series
-            One number a respondent who chose anything, in nats; lapse included.
+            The log probability of each respondent with choices, in nats; lapse included.
 
         Raises
         ------
@@ -810,7 +810,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         return self._engine.log_predictive(self, choices)
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior predictive check: which observed proportions does the model miss?
+        """Compare observed proportions with posterior predictive replicates.
 
         Parameters
         ----------
@@ -822,10 +822,10 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row a compared pair (a, b), or a member of a set (alternative, offered), the worst
-            first: n, observed, predicted (posterior mean), low and high (the interval of the
+            One row per compared pair (a, b), or per member of a set (alternative, offered), the
+            worst first: n, observed, predicted (posterior mean), low and high (the interval of the
             replicated proportion), p_value (two-sided) and missed. ``attrs["p_value"]`` is that of
-            all together. As of `EliminationByAspects.check`.
+            all rows jointly. See `EliminationByAspects.check`.
 
         Raises
         ------
@@ -855,9 +855,9 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row a compared pair (a, b) or a member of a set (alternative, offered): n, observed,
-            predicted (posterior mean), low and high. Of more than 2,000 rows those with the most
-            answers.
+            One row per compared pair (a, b) or per member of a set (alternative, offered): n,
+            observed, predicted (posterior mean), low and high. The table is limited to the 2,000
+            rows with the most answers.
 
         Raises
         ------
@@ -872,27 +872,26 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
     def next_pairs(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
     ) -> "pandas.DataFrame":
-        """The pairs of options that are best asked next: those whose answers are expected to teach
-        most.
+        """Return the pairs of options with the most informative answers expected.
 
         Parameters
         ----------
         n : int
-            How many pairs; they are chosen one after the other, each for what it adds to the
-            answers of those before.
+            Number of pairs; they are chosen in turn, each for the information that it adds to the
+            answers to the pairs before.
         among : list of labels, optional
             The options that can be asked about; None: all.
         goal : {"everything", "ranks", "best"}
-            What the answers are to teach: the worths, the order of each two options, or the best
+            Target of the information: the worths, the order of each two options, or the best
             option.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of what is drawn where there is too much to look at all of it.
+            For random subsets of candidates and draws where there are too many.
 
         Returns
         -------
         pandas.DataFrame
-            One row a pair, in this order: a, b, p_a (p_tie where there are ties), information (what
-            the answer adds to those above it, in nats) and alone (what it teaches as the only one).
+            One row per pair, in the order of asking: a, b, p_a (p_tie where there are ties),
+            information (added to the answers above, in nats) and alone (of this answer only).
 
         Raises
         ------
@@ -915,19 +914,19 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         goal: Any = "everything",
         random_seed: Any = 1,
     ) -> "pandas.DataFrame":
-        """The sets of options out of which a choice is expected to teach most; see `next_pairs`.
+        """Return the sets of options with the most informative choices expected.
 
         Parameters
         ----------
         size : int, 2 or more
             Of the sets.
         n, among, goal, random_seed
-            As of `next_pairs`; of more than 5,000 sets as many are looked at, drawn at random.
+            See `next_pairs`; from more than 5,000 sets, a random sample of 5,000 is evaluated.
 
         Returns
         -------
         pandas.DataFrame
-            One row a set: members, information and alone.
+            One row per set: members, information and alone.
 
         Raises
         ------
@@ -940,7 +939,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
 
     @requires(require_draws)
     def log_evidence(self, random_seed: Any = 1) -> LogEvidence:
-        r"""The log evidence (marginal likelihood) of the model for the data of the fit.
+        r"""Return the log evidence (marginal likelihood) of the model for its data.
 
         .. math:: \log p(\text{data}) = \log \int p(\text{data} \mid L, \theta)\, dP(L, \theta)
 

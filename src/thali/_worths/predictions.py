@@ -188,7 +188,7 @@ class WorthDraws(NamedTuple):
         return np.stack([p.mean(axis=0), mean_errors(p.T.reshape(p.shape[1], self.chains, -1))])
 
     def tabulate_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
-        """Tabulate mean outcome probabilities, one row per pair: a, b, p_a, p_tie, p_b."""
+        """Return a table of mean outcome probabilities, one row per pair: a, b, p_a, p_tie, p_b."""
         first, second = pair_indices(pairs, self.labels, self.nu is not None)
         x = self.build_covariates(covariates, len(first))
         p = self.outcome_probabilities(self.pair_probabilities(first, second, x))
@@ -231,7 +231,7 @@ class WorthDraws(NamedTuple):
         return check_answers(questions, respondents, len(draws), random_seed, ci)
 
     def predictions(self, data: Any, ci: float) -> "pandas.DataFrame":
-        """Tabulate observed and predicted proportions."""
+        """Return a table of observed and predicted proportions."""
         questions = data.questions(False)
         return predict_answers(
             questions, [self._pool_respondents(data, questions, False)], self.n_draws, ci
@@ -270,7 +270,7 @@ class WorthDraws(NamedTuple):
     # Next questions -------------------------------------------------------------------------------
 
     def next_pairs(self, n: Any, among: Any, goal: Any, random_seed: Any) -> "pandas.DataFrame":
-        """Tabulate the most informative pairs, in the order of asking."""
+        """Return a table of the most informative pairs, in the order of asking."""
         check_goal(goal)
         rng = np.random.default_rng(random_seed)
         pairs = every_pair(among, self.labels, rng)
@@ -282,7 +282,7 @@ class WorthDraws(NamedTuple):
     def next_sets(
         self, size: Any, n: Any, among: Any, goal: Any, random_seed: Any
     ) -> "pandas.DataFrame":
-        """Tabulate the most informative sets, in the order of asking."""
+        """Return a table of the most informative sets, in the order of asking."""
         check_goal(goal)
         rng = np.random.default_rng(random_seed)
         sets = subsets_of(
@@ -295,7 +295,7 @@ class WorthDraws(NamedTuple):
 
 
 def tabulate_worths(draws: WorthDraws, ci: float) -> "pandas.DataFrame":
-    """Tabulate worths by option, highest first: log_worth, sd, low, high, share."""
+    """Return a table of worths by option, highest first: log_worth, sd, low, high, share."""
     import pandas as pd
 
     from thali._posterior.interval import tails_of

@@ -1,4 +1,4 @@
-"""The variance of respondents' scores at the mode of worths, to which draws are widened."""
+"""The variance of respondents' scores at the mode of worths, and widened draws."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -214,7 +214,7 @@ def widen_points(
     points: np.ndarray,
     centre: np.ndarray,
 ) -> WidenedPoints:
-    """Widen draws about a centre to their uncertainty for new respondents."""
+    """Increase the spread of draws about a centre to their uncertainty for new respondents."""
     matrix = variance.matrix()
     _, mode = marginal.best
     deviations = matrix @ marginal.draw_deviations(mode, rng, points.shape[1])
@@ -229,7 +229,7 @@ def widen_by_student_t(
     deviations: np.ndarray,
     df: float,
 ) -> np.ndarray:
-    """Widen points (size, draws) to Student's t with `df` degrees of freedom.
+    """Spread points (size, draws) to Student's t with `df` degrees of freedom.
 
     `deviations`: the same number of normal deviations with the same covariance.
     """

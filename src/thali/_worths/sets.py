@@ -139,7 +139,7 @@ class ChoiceSetDensity(Density):
 
     A ranking consists of such choices in turn, each of the best remaining option (Plackett 1975) or
     of several that tie (`ties`). Best and worst choices follow `best_worst` with the weights
-    :math:`e^{d_j L_i}`. Priors are those of `Density`, without periods, ties of two options, and
+    :math:`e^{d_j L_i}`. Priors are as in `Density`, without periods, ties of two options, and
     covariates.
 
     Parameters

@@ -28,7 +28,7 @@ def list_all_options(table: AnswerTable) -> AnswerTable:
 
 
 def tabulate_classes(people: AnswerTable, n_classes: int) -> AnswerTable:
-    """Tabulate answers of classes, each with the answers of all respondents.
+    """Return a table of answers of classes, each with the answers of all respondents.
 
     Sweeps set their counts.
     """

@@ -34,7 +34,7 @@ def read_class_draws(posterior: Posterior) -> WorthClassDraws:
 
 
 def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
-    """Read worths of respondents, each those of the class in that draw."""
+    """Read worths of respondents: the worths of their classes in each draw."""
     draws = posterior.latent["kind_log_worth"].values, posterior.members
     worths = np.take_along_axis(flat(draws[0]), draws[1][:, :, None].astype(int), axis=1)
     n_draws, _, n = worths.shape

@@ -191,9 +191,9 @@ def split_or_merge(
 ) -> None:
     r"""Move some members of class g to an empty class h, or all of h to g.
 
-    A split draws the worths of h about those of g, and deals the n members of g out one after the
-    other, each with the probability of `draw_class` given those before; a merge is the reverse,
-    after which the worths of h are drawn from the prior. With q the density of the worths and Q the
+    A split draws the worths of h about the worths of g, and assigns the n members of g in turn,
+    each with the probability of `sample_class` given the earlier ones; a merge is the reverse, and
+    then draws the worths of h from the prior. With q the density of the worths and Q the
     probability of the dealing a split is accepted with the ratio
 
     .. math:: \frac{n_g! \, n_h!}{n!} \prod_{p \in h} \frac{L_{ph}}{L_{pg}} \, \frac{p(u_h)}{q Q}

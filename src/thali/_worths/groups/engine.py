@@ -79,7 +79,7 @@ GROUPS = GroupsEngine()
 
 
 def tabulate_differences(model: Any, ci: float) -> "pandas.DataFrame":
-    """Tabulate differences of log worths, one row per two groups and option."""
+    """Return a table of differences of log worths, one row per two groups and option."""
     import pandas as pd
 
     from thali._tables import Table

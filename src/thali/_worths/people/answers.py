@@ -47,7 +47,7 @@ class AnswerBlock(NamedTuple):
 def tabulate_answers(
     data: Any, rule: str, lapse: float, has_ties: bool, columns: np.ndarray | None = None
 ) -> AnswerTable:
-    """Tabulate the answers of all respondents.
+    """Return a table of the answers of all respondents.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def tabulate_answers(
 
 
 def tabulate_groups(groups: Sequence[Any], rule: str, lapse: float, has_ties: bool) -> AnswerTable:
-    """Tabulate the answers of all groups, each group as one person."""
+    """Return a table of the answers of all groups, each group as one person."""
     blocks, first = [], groups[0]
     for g, data in enumerate(groups):
         if isinstance(data, Choices):
@@ -92,7 +92,7 @@ def tabulate_blocks(
     N: int,
     columns: np.ndarray | None = None,
 ) -> AnswerTable:
-    """Tabulate the answers of N people about n options."""
+    """Return a table of the answers of N people about n options."""
     person, count, tied = (np.concatenate([block[k] for block in blocks]) for k in (0, 2, 3))
     size = np.concatenate([np.full(len(block.members), block.members.shape[1]) for block in blocks])
     member_person, person_order = np.repeat(person, size), np.argsort(person, kind="stable")

@@ -34,7 +34,7 @@ class AskedRespondents(NamedTuple):
 
 
 def split_questions(questions: Questions) -> AskedRespondents:
-    """Split questions by the respondents who answered them."""
+    """Split questions by respondent."""
     given_answers, n_questions = questions.given, len(questions.sizes)
     assert given_answers is not None
     question = questions.question[given_answers.answer]
@@ -112,7 +112,7 @@ def check_respondents(
 def predict_respondents(
     worths: WorthDraws, respondent_draws: RespondentDraws, data: Any, ci: float
 ) -> "pandas.DataFrame":
-    """Tabulate observed and predicted proportions."""
+    """Return a table of observed and predicted proportions."""
     parts = split_questions(data.questions(False))
     draws = spaced_draws(respondent_draws.n_draws, len(parts.questions.counts))
     probabilities = respondent_probabilities(

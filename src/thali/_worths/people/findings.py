@@ -74,7 +74,7 @@ REACH_SIZE = 3  # options of a set
 
 
 def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of the findings."""
+    """Return the makers of the findings."""
     has_scores = model._data_of_fit().worst is not None or settings.none is not None
     make = partial(_report_segment_scores, settings)
     scores = ("segment_scores", "Preference scores by segment", make)

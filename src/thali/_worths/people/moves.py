@@ -401,7 +401,7 @@ def decompose_curvature(table: Any, state: Any, p: Any) -> None:
 
 @part
 def transport_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any) -> Any:
-    r"""Transport all u between normal approximations; return the log Jacobian.
+    r"""Move all u between normal approximations; return the log Jacobian.
 
     Tuning averaged the curvature H and b = H u + slope at u. The approximation has the precision
     :math:`A = H + C / \sigma^2` and the mean :math:`A^{-1} (b + M'z / \sigma^2)`, and

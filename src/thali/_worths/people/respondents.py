@@ -47,15 +47,15 @@ class WorthRespondents(RespondentResults, HasSegments):
         Parameters
         ----------
         wide : bool
-            Whether to give a row a respondent, with a column an option.
+            Whether to give one row per respondent, with one column per option.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row a respondent and option: mean (posterior mean of the score), low and high. With
-            `wide` one row a respondent: fit, and the mean score of each option. The fit is the root
+            One row per respondent and option: mean (posterior mean of the score), low and high. With
+            `wide` one row per respondent: fit, and the mean score of each option. The fit is the root
             likelihood, the geometric mean of the probabilities of the respondent's answers, from 0
             to 1. The best and the worst of a set of a options are one answer, with the probability
             1 / (a (a - 1)) by chance.
@@ -91,9 +91,9 @@ class WorthRespondents(RespondentResults, HasSegments):
         Returns
         -------
         pandas.DataFrame
-            One row a column of respondents (numbers as they are, labels as "sex[male]" against the
-            first) and option: mean, sd, low and high of the change of the log worth for a unit of
-            the column, beside the mean change of all options; above_0 (the probability that it
+            One row per column of respondents (numeric columns by name, labels as "sex[male]"
+            compared with the first) and option: mean, sd, low and high of the change of the log
+            worth for a unit of the column, relative to the mean change of all options; above_0 (the probability that it
             rises) and ratio (the factor exp(mean) of the worth).
 
         Raises
@@ -111,8 +111,9 @@ class WorthRespondents(RespondentResults, HasSegments):
         random_seed: Any = 0,
         ci: float = INTERVAL,
     ) -> "pandas.DataFrame":
-        r"""Return the sets of options that reach most respondents: TURF, total unduplicated reach
-        and frequency.
+        r"""Return the sets of options that reach most respondents (TURF).
+
+        TURF is total unduplicated reach and frequency:
 
         .. math::
 
@@ -120,31 +121,30 @@ class WorthRespondents(RespondentResults, HasSegments):
             \frac1I \right]
 
         An option reaches a respondent whose share of preference for it is above 1 / I, the mean of
-        the I options; with `none`, an option that stands for none of the others, if the respondent
-        prefers it to that.
+        the I options; with `none`, an option that represents none of the others, if the respondent
+        prefers it to `none`.
 
         Parameters
         ----------
         size : int
-            Options of a set, fewer than there are.
+            Number of options in a set, below the number of options.
         top : int
-            How many sets to list.
+            Number of sets in the table.
         none : str, optional
-            The option that stands for none of the others (an anchored scale); it is in no set.
+            The option that represents none of the others (an anchored scale); sets exclude it.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the weights of respondents in intervals.
+            For the weights of respondents in intervals.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row a set, the one that reaches most first: members, reach (the share of respondents
-            whom it reaches, mean over draws), low and high (for the population that they are a
-            sample of, by a Bayesian bootstrap with half a respondent whom every set reaches and
-            half a one whom none does), frequency (how many of its options reach a respondent, on
-            average) and best (the probability that it reaches most; sets that reach as many share
-            it). ``attrs["sets"]`` is the number of sets of this size. Up to a million all are tried
+            One row per set, the highest reach first: members, reach (the share of reached
+            respondents, mean over draws), low and high (for the population of the respondents, by a
+            Bayesian bootstrap with half a respondent whom every set reaches and half a respondent
+            whom no set reaches), frequency (mean number of its options that reach a respondent) and
+            best (the probability of the highest reach; sets with equal reach share it). ``attrs["sets"]`` is the number of sets of this size. Up to a million, all are tried
             (``attrs["exact"]``); of more the search is greedy, with exchanges, and no set reaches
             more than ``attrs["bound"]``. `thali.plots.reach` draws the table.
 

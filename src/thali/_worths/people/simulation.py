@@ -70,8 +70,7 @@ def observe_counts(problem: PeopleProblem, counts: np.ndarray) -> dict[str, np.n
 def sample_people_record(
     problem: PeopleProblem, rngs: Sequence[np.random.Generator]
 ) -> PeopleRecord:
-    """Draw parameters and the worths of all respondents from the prior, once with each
-    generator."""
+    """Sample parameters and all respondents' worths from the prior, once per generator."""
     (N, q), n, K = problem.table.x.shape, problem.data.n_options, problem.n_directions
     rows = []
     for rng in rngs:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def tabulate_respondent_scores(
     respondent_draws: RespondentDraws, labels: list[str], scale: ScoreScale, ci: float
 ) -> "pandas.DataFrame":
-    """Tabulate scores of each respondent and option, with intervals."""
+    """Return a table of scores of each respondent and option, with intervals."""
 
     def scores(respondents: slice) -> np.ndarray:
         return scale.scores(np.exp(respondent_draws.worths[:, respondents].astype(float)))
@@ -39,7 +39,7 @@ def tabulate_respondent_scores(
 def pivot_scores(
     scores: "pandas.DataFrame", fit: np.ndarray, labels: list[str]
 ) -> "pandas.DataFrame":
-    """Pivot scores to one row per respondent: fit, and each option's mean score."""
+    """Reshape scores to one row per respondent: fit, and each option's mean score."""
     from thali._tables import Table
 
     respondents = list(dict.fromkeys(scores.index.get_level_values(0)))
@@ -71,7 +71,7 @@ def find_reached_options(
 ) -> tuple[np.ndarray, list[str]]:
     """Return which options reach which respondents (draws, respondents, options), with labels.
 
-    An option reaches respondents for whom its worth is above the mean of all options, or above that
+    An option reaches a respondent if its worth is above the mean of all options, or above that
     of the option `none`.
     """
     worths = respondent_draws.worths[
@@ -98,7 +98,7 @@ def tabulate_group_scores(
     random_seed: Any,
     ci: float,
 ) -> "pandas.DataFrame":
-    """Tabulate mean scores over all respondents or over each group of `by`.
+    """Return a table of mean scores over all respondents or over each group of `by`.
 
     In every draw respondents have the weights of a Bayesian bootstrap.
     """
@@ -166,7 +166,7 @@ def assign_groups(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarr
 def tabulate_respondent_effects(
     respondent_draws: RespondentDraws, labels: list[str], ci: float
 ) -> "pandas.DataFrame":
-    """Tabulate effects on log worths, one row per covariate and option."""
+    """Return a table of effects on log worths, one row per covariate and option."""
     import pandas as pd
 
     from thali._tables import Table
