@@ -41,8 +41,8 @@ class WorthRespondents(RespondentResults, HasSegments):
             q_{pi} = \frac{e^{u_{pi}}}{e^{u_{pi}} + a - 1}
 
         with the log worths u of respondent p less their mean, and a options in a set as respondents
-        were shown it, the mean of the data. The score of an option that a respondent never saw is
-        what the answers of others say.
+        were shown it, the mean of the data. The score of an unseen option is inferred from
+        the answers of other respondents.
 
         Parameters
         ----------
@@ -54,11 +54,11 @@ class WorthRespondents(RespondentResults, HasSegments):
         Returns
         -------
         pandas.DataFrame
-            One row per respondent and option: mean (posterior mean of the score), low and high. With
-            `wide` one row per respondent: fit, and the mean score of each option. The fit is the root
-            likelihood, the geometric mean of the probabilities of the respondent's answers, from 0
-            to 1. The best and the worst of a set of a options are one answer, with the probability
-            1 / (a (a - 1)) by chance.
+            One row per respondent and option: mean (posterior mean of the score), low and high.
+            With `wide` one row per respondent: fit, and the mean score of each option. The fit is
+            the root likelihood, the geometric mean of the probabilities of the respondent's
+            answers, from 0 to 1. The best and the worst of a set of a options are one answer, with
+            the probability 1 / (a (a - 1)) by chance.
 
         Raises
         ------
@@ -93,8 +93,8 @@ class WorthRespondents(RespondentResults, HasSegments):
         pandas.DataFrame
             One row per column of respondents (numeric columns by name, labels as "sex[male]"
             compared with the first) and option: mean, sd, low and high of the change of the log
-            worth for a unit of the column, relative to the mean change of all options; above_0 (the probability that it
-            rises) and ratio (the factor exp(mean) of the worth).
+            worth for a unit of the column, relative to the mean change of all options; above_0 (the
+            probability that it rises) and ratio (the factor exp(mean) of the worth).
 
         Raises
         ------
@@ -144,7 +144,8 @@ class WorthRespondents(RespondentResults, HasSegments):
             respondents, mean over draws), low and high (for the population of the respondents, by a
             Bayesian bootstrap with half a respondent whom every set reaches and half a respondent
             whom no set reaches), frequency (mean number of its options that reach a respondent) and
-            best (the probability of the highest reach; sets with equal reach share it). ``attrs["sets"]`` is the number of sets of this size. Up to a million, all are tried
+            best (the probability of the highest reach; sets with equal reach share it).
+            ``attrs["sets"]`` is the number of sets of this size. Up to a million, all are tried
             (``attrs["exact"]``); of more the search is greedy, with exchanges, and no set reaches
             more than ``attrs["bound"]``. `thali.plots.reach` draws the table.
 
