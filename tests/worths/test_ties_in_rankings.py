@@ -10,11 +10,11 @@ from scipy.stats import kstest
 from worth_problems import prior_draws, spreads_of
 
 import thali as th
-from thali._worths.draws import sample_posterior
 from thali._worths.laplace import Marginal
-from thali._worths.respondents import compute_answer_scores
-from thali._worths.sets import ChoiceSetDensity, count_distinct_answers
-from thali._worths.ties import MAX_TIED_WITH_LAPSES, ROUGH_DROP, differentiate_tied_answers
+from thali._worths.posterior_sample import sample_posterior
+from thali._worths.respondent_variance import compute_answer_scores
+from thali._worths.set_density import ChoiceSetDensity, count_distinct_answers
+from thali._worths.tied_answers import MAX_TIED_WITH_LAPSES, ROUGH_DROP, differentiate_tied_answers
 from thali.errors import DataError
 
 LAPSES = pytest.mark.parametrize("lapse", [0.0, 0.05])

@@ -28,7 +28,7 @@ from .worths import (
 if TYPE_CHECKING:
     from thali._worths.density import Spreads
     from thali._worths.laplace import Marginal
-    from thali._worths.respondents import RespondentAdjustment
+    from thali._worths.respondent_variance import RespondentAdjustment
 
 # of Laplace's approximation; numbers in all draws
 DRAWS, LEAST_DRAWS, MOST_NUMBERS = 4000, 500, 25_000_000
@@ -74,9 +74,9 @@ def drawn_of(
     data: Judgements, asked: WorthsRequest, scale: WorthScale, progressbar: bool
 ) -> WorthEstimates:
     """Return the worths."""
+    from thali._worths.data_density import check_estimable, convert_for_likelihood
     from thali._worths.laplace import Marginal
-    from thali._worths.of_data import check_estimable, convert_for_likelihood
-    from thali._worths.respondents import RespondentAdjustment, build_adjustment
+    from thali._worths.respondent_variance import RespondentAdjustment, build_adjustment
 
     data, by_chains = convert_for_likelihood(data), asked.method == "mcmc"
     pose = posed(data, asked)
@@ -121,8 +121,8 @@ def _from_lattice(
     """Return the worths by Laplace's approximation, or by maximum likelihood with normal errors."""
     from scipy.special import ndtri, stdtrit
 
-    from thali._worths.draws import sample_posterior
-    from thali._worths.respondents import widen_points
+    from thali._worths.posterior_sample import sample_posterior
+    from thali._worths.respondent_variance import widen_points
 
     density, spreads = pose.density, None
     count = int(np.clip(MOST_NUMBERS // density.size, LEAST_DRAWS, DRAWS))

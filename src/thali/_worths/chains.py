@@ -17,7 +17,7 @@ from thali._posterior.summary import bulk_and_r_hat, tail_ess
 
 from .density import Density, Spreads, add_bordered
 from .laplace import Marginal
-from .scales import ScaleState, move_spread_with_coordinates, sample_spread
+from .scale_moves import ScaleState, move_spread_with_coordinates, sample_spread
 
 # chains; draws of each while tuning, of a block, and at most
 N_CHAINS, N_TUNE, BLOCK_DRAWS, MAX_DRAWS = 4, 400, 500, 20_000

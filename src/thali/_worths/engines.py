@@ -31,11 +31,11 @@ from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import Argument, ArgumentError, Setting
 
 from .chains import Sampler
-from .of_data import check_estimable
+from .data_density import check_estimable
 from .posterior import LatticeChain, TrajectoryChain, WorthProblem, build_chains_tree
-from .predictions import Quantities, WorthDraws
 from .simulation import sample_worths_prior, simulate_replicates
 from .spec import BRADLEY_TERRY_LUCE
+from .worth_draws import Quantities, WorthDraws
 
 if TYPE_CHECKING:
     import pandas

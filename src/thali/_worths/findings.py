@@ -25,7 +25,7 @@ from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 
-from .of_data import split_by_respondent
+from .data_density import split_by_respondent
 from .reliability import describe_reliability, estimate_split_halves, tabulate_reliability
 
 if TYPE_CHECKING:

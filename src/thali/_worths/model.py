@@ -46,10 +46,10 @@ from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
+from .data_density import keep_single_choices
 from .engines import LaplaceEngine, TrajectoryEngine, WorthMaximumEngine
-from .of_data import keep_single_choices
 from .posterior import WorthProblem
-from .predictions import WorthDraws, tabulate_worths
+from .worth_draws import WorthDraws, tabulate_worths
 
 if TYPE_CHECKING:
     import pandas

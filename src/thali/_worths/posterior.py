@@ -23,13 +23,13 @@ from thali._people.populations import ADJUSTED
 from thali._posterior.view import COVARIATE, LATENT, parted
 
 from .chains import Sampler
+from .data_density import build_density, convert_for_likelihood, keep_single_choices
 from .density import WORTHS, Density, Spreads
-from .draws import sample_posterior
 from .laplace import Marginal
-from .of_data import build_density, convert_for_likelihood, keep_single_choices
-from .predictions import WorthDraws
-from .respondents import RespondentAdjustment, build_adjustment, widen_points
-from .scales import ScaleState
+from .posterior_sample import sample_posterior
+from .respondent_variance import RespondentAdjustment, build_adjustment, widen_points
+from .scale_moves import ScaleState
+from .worth_draws import WorthDraws
 
 if TYPE_CHECKING:
     import xarray

@@ -11,7 +11,7 @@ from thali._model.prior_sample import PriorSample, observed_of_design, predictiv
 from thali._posterior.view import Posterior
 
 from .density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
-from .predictions import WorthDraws
+from .worth_draws import WorthDraws
 
 if TYPE_CHECKING:
     from .posterior import WorthProblem

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._inference.chains import FixedChain
 
-from ..people.answers import AnswerTable
+from ..people.answer_table import AnswerTable
 from ..people.chain import draw_start
 from ..people.moves import SIGMA, S
 from ..people.sweep import PeopleState

@@ -13,8 +13,8 @@ from thali.errors import ArgumentError
 from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
 from ..people.engine import IndividualsEngine
 from ..posterior import WorthProblem
-from ..predictions import Quantities, WorthDraws
-from .draws import (
+from ..worth_draws import Quantities, WorthDraws
+from .class_draws import (
     WorthClassDraws,
     draw_new_respondents,
     read_class_draws,

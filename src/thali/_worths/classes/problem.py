@@ -9,7 +9,7 @@ from thali._people.latent_classes import shares_of_new
 from thali._people.populations import SIMILAR, LatentClasses, refuse_few_respondents
 from thali._posterior.view import MEMBERS, POPULATION, flat
 
-from ..people.answers import tabulate_answers
+from ..people.answer_table import tabulate_answers
 from ..people.problem import refuse_data
 from ..posterior import WorthProblem
 from .chain import WorthClassChain, list_all_options

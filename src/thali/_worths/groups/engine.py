@@ -12,7 +12,7 @@ from thali._posterior.view import flat
 from thali.errors import ArgumentError
 
 from ..people.engine import IndividualsEngine
-from ..predictions import MAX_RANKED_OPTIONS, Quantities, WorthDraws
+from ..worth_draws import MAX_RANKED_OPTIONS, Quantities, WorthDraws
 
 if TYPE_CHECKING:
     import pandas

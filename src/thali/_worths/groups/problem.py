@@ -15,8 +15,8 @@ from thali._posterior.view import POPULATION
 
 from ..classes.chain import WorthClassChain, list_all_options
 from ..classes.sweep import ClassRecord
-from ..of_data import convert_for_likelihood, keep_single_choices
-from ..people.answers import tabulate_groups
+from ..data_density import convert_for_likelihood, keep_single_choices
+from ..people.answer_table import tabulate_groups
 from ..people.chain import PeopleChain
 from ..people.problem import refuse_answers
 from ..people.sweep import PeopleRecord

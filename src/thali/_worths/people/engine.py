@@ -14,10 +14,10 @@ from thali._posterior.convergence import Advice
 
 from ..engines import LaplaceEngine, build_sampling, describe_run, read_worth_draws, return_tree
 from ..posterior import collect_draws
-from ..predictions import MAX_SUMMARY_OPTIONS, Quantities, WorthDraws
-from .check import check_respondents, predict_respondents
-from .draws import RespondentDraws, draw_new_respondents, read_respondent_draws
+from ..worth_draws import MAX_SUMMARY_OPTIONS, Quantities, WorthDraws
+from .answer_check import check_respondents, predict_respondents
 from .log_predictive import estimate_log_predictive
+from .respondent_draws import RespondentDraws, draw_new_respondents, read_respondent_draws
 from .simulation import observe_counts, sample_people_prior, sample_people_record, simulate_answers
 from .tables import tabulate_group_scores
 

@@ -13,8 +13,8 @@ from thali._model.log_predictive import (
 )
 from thali._model.option_sets import is_best_worst, set_indices
 
-from ..predictions import WorthDraws
-from .draws import RespondentDraws
+from ..worth_draws import WorthDraws
+from .respondent_draws import RespondentDraws
 
 if TYPE_CHECKING:
     import pandas

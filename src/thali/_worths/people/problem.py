@@ -14,7 +14,7 @@ from thali._posterior.dependence import Dependence, of_one_person
 from thali.errors import ArgumentError, DataError, Setting
 
 from ..posterior import WorthProblem
-from .answers import tabulate_answers
+from .answer_table import tabulate_answers
 from .chain import PeopleChain
 from .sweep import PeopleRecord
 

@@ -7,9 +7,9 @@ from thali._people.respondents import RespondentResults
 from thali._people.segments import HasSegments, Preferences
 from thali._posterior.interval import INTERVAL
 
-from ..of_data import keep_single_choices
-from .check import measure_fit
-from .draws import RespondentDraws
+from ..data_density import keep_single_choices
+from .answer_check import measure_fit
+from .respondent_draws import RespondentDraws
 from .tables import (
     find_reached_options,
     measure_preferences,

@@ -11,12 +11,12 @@ from thali._model.prior_sample import PriorSample
 from thali._posterior.view import Posterior
 
 from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
-from ..predictions import WorthDraws
 from ..simulation import build_prior_sample, observe_each
-from .check import respondent_probabilities, split_questions
-from .draws import RespondentDraws
+from ..worth_draws import WorthDraws
+from .answer_check import respondent_probabilities, split_questions
 from .moves import EFFECT_SD
 from .problem import PeopleProblem
+from .respondent_draws import RespondentDraws
 from .sweep import PeopleRecord
 
 

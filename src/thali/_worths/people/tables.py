@@ -15,7 +15,7 @@ from thali._people.segments import Preferences, Segments, spaced_draws
 from thali._posterior.interval import tails_of
 from thali.errors import Argument, ArgumentError
 
-from .draws import RespondentDraws
+from .respondent_draws import RespondentDraws
 
 if TYPE_CHECKING:
     import pandas

@@ -13,7 +13,7 @@ from thali._model.best_worst import LARGEST, RANKING, REVERSED
 from thali.errors import Argument, DataError, Setting
 
 from .density import Density, DistinctComparisons
-from .sets import ChoiceSetDensity, count_distinct_answers
+from .set_density import ChoiceSetDensity, count_distinct_answers
 
 # relative curvature below which comparisons contain no information about a direction
 _MIN_CURVATURE = 1e-10

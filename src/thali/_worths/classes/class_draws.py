@@ -7,8 +7,8 @@ import numpy as np
 from thali._people.latent_classes import aligned_members, aligned_shares
 from thali._posterior.view import Posterior, flat
 
-from ..people.draws import MAX_NEW, MIN_NEW, NEW_RESPONDENTS, RespondentDraws
-from ..predictions import WorthDraws
+from ..people.respondent_draws import MAX_NEW, MIN_NEW, NEW_RESPONDENTS, RespondentDraws
+from ..worth_draws import WorthDraws
 
 _SEED = 1
 

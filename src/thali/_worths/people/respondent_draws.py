@@ -7,7 +7,7 @@ import numpy as np
 from thali._people.columns import RespondentCovariates, stored_covariates
 from thali._posterior.view import Posterior, flat
 
-from ..predictions import WorthDraws
+from ..worth_draws import WorthDraws
 
 # new respondents: of all draws together about; of each draw at least and at most
 NEW_RESPONDENTS, MIN_NEW, MAX_NEW = 2**16, 4, 64

@@ -15,8 +15,8 @@ from thali._model.answer_checks import (
 )
 from thali._model.predictive_check import spaced_draws
 
-from ..predictions import WorthDraws
-from .draws import RespondentDraws
+from ..worth_draws import WorthDraws
+from .respondent_draws import RespondentDraws
 
 if TYPE_CHECKING:
     import pandas

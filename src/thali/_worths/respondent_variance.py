@@ -19,7 +19,7 @@ from thali._people.populations import ADJUSTED
 from thali._posterior.dependence import POWER, SCORES, Dependence
 
 from .density import Density
-from .sets import ChoiceSetDensity, iterate_answers_by_size
+from .set_density import ChoiceSetDensity, iterate_answers_by_size
 
 if TYPE_CHECKING:
     from thali._data.pairs import PairedComparisons
