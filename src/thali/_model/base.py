@@ -54,7 +54,7 @@ class Model:
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
     # arguments kept under another name, as the model has a method of theirs
     _stored_as: ClassVar[dict[str, str]] = {}
-    # the module whose `makers_of(model)` makes the findings
+    # the module whose `list_makers(model)` makes the findings
     _FINDINGS: ClassVar[str] = "thali._model.common_findings"
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -352,7 +352,7 @@ class Model:
         self._require_fitted()
         kept = self._once("findings", dict)
         if not kept or not kept["settings"].are(settings):
-            makers = import_module(self._engine.findings or self._FINDINGS).makers_of(
+            makers = import_module(self._engine.findings or self._FINDINGS).list_makers(
                 self, settings
             )
             kept |= {"settings": settings, "found": Findings(self, makers, settings)}

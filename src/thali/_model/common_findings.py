@@ -120,7 +120,7 @@ def _in_words(facts: dict[str, Any]) -> dict[str, str]:
     return {"r_hat": r_hat_in_words(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
 
 
-def makers_of(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings of a model that has none of its own."""
     return (summary, data, convergence)
 

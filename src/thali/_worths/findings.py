@@ -57,7 +57,7 @@ ENGLISH = {
 _NAMED = 3
 
 
-def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
     """Return the makers of the findings."""
     return MAKERS if model._engine.draws else ESTIMATES
 

@@ -144,9 +144,9 @@ class ChoiceSetDensity(Density):
         + \frac{\varepsilon}{|S|}
 
     A ranking consists of such choices in turn, each of the best remaining option (Plackett 1975) or
-    of several that tie (`tied_answers`). Best and worst choices follow `best_worst` with the weights
-    :math:`e^{d_j L_i}`. Priors are as in `Density`, without periods, ties of two options, and
-    covariates.
+    of several that tie (`tied_answers`). Best and worst choices follow `best_worst` with the
+    weights :math:`e^{d_j L_i}`. Priors are as in `Density`, without periods, ties of two options,
+    and covariates.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from helpers.product_class_fits import MONOTONE, drawn, experiment, fitted, of_d
 from helpers.sentences import refused, said, warned
 
 import thali as th
-from thali._choice.answers.market import as_saved, markets_of
+from thali._choice.answers.market import parse_markets, restore_saved_table
 from thali._choice.answers.simulator import MarketDraws
 from thali._choice.coding import build_coding
 from thali._choice.logits.hierarchical_draws import reported
@@ -528,14 +528,14 @@ def test_a_market_of_a_file_has_a_row_of_none_and_errors_with_its_lines():
     scheme = th.ChoiceExperiment.from_frame(frame, none=2).scheme
     for word in ("none", "keine", ""):
         market = pd.DataFrame({"brand": ["A", "B", word], "price": [5, 9, None]}, index=[3, 4, 7])
-        (found,) = markets_of(scheme, as_saved(scheme, market))
+        (found,) = parse_markets(scheme, restore_saved_table(scheme, market))
         assert found.labels == ["1", "2", "3"] and scheme.encode(found.table).products[
             :, 0
         ].tolist() == [1, 1, 0]
     for columns in ({}, {"scenario": ["x", "x", "x"]}):
         wrong = market.assign(brand=["A", "B", "Bb"], **columns)
         with refused(DataError, "Attribute 'brand'", "row 7", "'Bb'"):
-            scheme.encode(markets_of(scheme, as_saved(scheme, wrong))[0].table)
+            scheme.encode(parse_markets(scheme, restore_saved_table(scheme, wrong))[0].table)
 
 
 @pytest.mark.unit

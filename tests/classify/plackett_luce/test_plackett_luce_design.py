@@ -30,7 +30,7 @@ def test_exponential_columns(standardize):
     np.testing.assert_allclose(
         design.apply(X), expected / expected.max(axis=1, keepdims=True), rtol=1e-13
     )
-    np.testing.assert_allclose(np.exp(design.logs(X)), design.apply(X), rtol=1e-13)
+    np.testing.assert_allclose(np.exp(design.compute_logs(X)), design.apply(X), rtol=1e-13)
     # the scale is remembered
     np.testing.assert_allclose(design.apply(X[3:]), design.apply(X)[3:], rtol=1e-13)
 
@@ -235,7 +235,7 @@ def test_a_row_the_weights_say_nothing_about_gets_the_class_frequencies():
 
 
 def test_weights_that_have_not_settled_warn(monkeypatch):
-    monkeypatch.setattr(pl_map.maximise, "__kwdefaults__", {"start": None, "max_passes": 3})
+    monkeypatch.setattr(pl_map.maximise_weights, "__kwdefaults__", {"start": None, "max_passes": 3})
     with warned(ConvergenceWarning, "PlackettLuceRegression") as messages:
         fitted = model().fit(X, Y)
     assert "converged after 3" in str(fitted.convergence()) and "3 sweeps" in str(

@@ -25,7 +25,7 @@ from thali._posterior.interval import INTERVAL
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, InPython, Setting
 
-from ..choice_dependence import dependence_of_choices
+from ..choice_dependence import choice_dependence
 from ..likelihoods.elimination import Elimination, refuse_sets
 from ..likelihoods.elimination_of_groups import for_groups
 from ..maximum_likelihood.answers import AspectEstimates
@@ -192,9 +192,9 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         """The settings; segments are of people of whom each has weights of their own."""
         if settings.segments is not None:
             if not isinstance(self.people, Individuals):
-                from ..answers.individuals import no_individuals
+                from ..answers.individuals import individual_weights_error
 
-                raise no_individuals("segments")
+                raise individual_weights_error("segments")
             if people := len(
                 self._groups if self._is_fitted() else data.respondents
             ):  # else the fit says what is missing
@@ -202,7 +202,7 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         return settings
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        return dependence_of_choices(self.people, data, parts)
+        return choice_dependence(self.people, data, parts)
 
     def _parts(self, data: Any) -> dict[str, Any]:
         one_of("unique", self.unique, (True, False))
@@ -355,7 +355,7 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
 
     def _part_of_class(self, number: int) -> "EliminationByAspects":
         results: Any = self._data_answers
-        return self._of_part(results.classes.of_group(str(number)).tree, f"class {number}")
+        return self._of_part(results.class_posterior.of_group(str(number)).tree, f"class {number}")
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior predictive check: what was observed against replicates that the fitted model

@@ -22,12 +22,12 @@ from .chooser import (
     RANDOMISED,
     ChoiceRule,
     Chooser,
-    Effects,
-    error_between_chains,
+    LevelEffects,
+    between_chain_error,
+    select_draws,
     softmax,
-    thinned,
 )
-from .effects import some_products, some_tasks, variation
+from .effects import choice_change, select_products, select_tasks
 from .methods import MarketAnswers
 from .simulator import (
     MAX_PRODUCTS,
@@ -124,12 +124,12 @@ class LogitChooser(Chooser):
             found.append(cells)
         return found
 
-    def examples(self) -> np.ndarray:
+    def sample_products(self) -> np.ndarray:
         return self._products(_MAX_EXAMPLES if self.coding.crossed else 1)
 
     def _products(self, most: int) -> np.ndarray:
         """Some products of the data, with a level of every attribute."""
-        return some_products(
+        return select_products(
             self.data, self.coding.convert_codes(self.data.products)[self.data.row_product], most
         )
 
@@ -140,7 +140,7 @@ class LogitChooser(Chooser):
     def is_number(self, attribute: int) -> bool:
         return self.coding.parts[attribute].numbers is not None
 
-    def turns(self, attribute: int) -> np.ndarray:
+    def slope_changes(self, attribute: int) -> np.ndarray:
         return np.array(self.coding.parts[attribute].knots, float)
 
     def delta_covariance(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
@@ -154,8 +154,8 @@ class LogitChooser(Chooser):
             slopes = np.moveaxis((up - down), 0, -1) / (2.0 * steps)
             return np.einsum("...ai,ij,...bj->...ab", slopes, self.covariance, slopes)
 
-    def thinned(self, most: int) -> Self:
-        kept = thinned(self.chain, most)
+    def thin(self, most: int) -> Self:
+        kept = select_draws(self.chain, most)
         if self.is_estimate:
             kept = np.unique(np.append(0, kept))
         if len(kept) == len(self.chain):
@@ -169,7 +169,7 @@ class LogitChooser(Chooser):
     def _with(self, tastes: np.ndarray) -> Self:
         """The same people with other tastes."""
         found = copy(self)
-        vars(found).pop("_known", None)
+        vars(found).pop("_cache", None)
         found.tastes, found.kinds = tastes, None
         return found
 
@@ -292,7 +292,7 @@ class LogitChooser(Chooser):
 
     def effects(
         self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any
-    ) -> Effects:
+    ) -> LevelEffects:
         people, (number, kinds) = len(self.data.respondents), self.tastes.shape[:2]
         mean = self._weights_of_kinds(np.full(people, 1.0 / people))
         found = list(level_differences(self.coding, self.data, pairs))
@@ -315,12 +315,12 @@ class LogitChooser(Chooser):
                 whole += by_pair.sum(axis=1) / number
             elif draws.start == 0:
                 whole = by_pair[:, 0]
-        return Effects(
+        return LevelEffects(
             whole.T if self.membership is None else self.membership @ whole.T, of_draws, self.chain
         )
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
-        fewer = self.thinned(
+        fewer = self.thin(
             max(_MIN_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents)))
         )
         groups = (
@@ -335,16 +335,16 @@ class LogitChooser(Chooser):
         )
         tasks = np.zeros(people)
         for person in range(people):
-            rows, first_row = some_tasks(self.data, person)
+            rows, first_row = select_tasks(self.data, person)
             p = fewer._with_and_without(person, rows, first_row)  # (draws, 1 + attributes, rows)
             tasks[person] = len(first_row) - 1
-            pooled[person] = variation(p[0] if self.is_estimate else p.mean(axis=0), first_row)
+            pooled[person] = choice_change(p[0] if self.is_estimate else p.mean(axis=0), first_row)
             if self.is_estimate:
-                by_group[person] = variation(p, first_row).T
+                by_group[person] = choice_change(p, first_row).T
             else:
                 by_group[person] = np.stack(
                     [
-                        variation(p[groups == g].mean(axis=0), first_row)
+                        choice_change(p[groups == g].mean(axis=0), first_row)
                         for g in range(by_group.shape[2])
                     ],
                     axis=1,
@@ -352,7 +352,7 @@ class LogitChooser(Chooser):
         of_groups = np.tensordot(tasks / tasks.sum(), by_group, axes=1)  # (attributes, groups)
         if self.is_estimate:
             return pooled, of_groups[:, 1:].std(axis=1, ddof=1)
-        return pooled, error_between_chains(of_groups.T, np.arange(of_groups.shape[1]))
+        return pooled, between_chain_error(of_groups.T, np.arange(of_groups.shape[1]))
 
     def _with_and_without(self, person: int, rows: np.ndarray, first_row: np.ndarray) -> np.ndarray:
         """A person's choices, and those with each attribute alike everywhere, shape (draws, 1 +
@@ -517,7 +517,7 @@ def market_draws(chooser: "LogitChooser") -> MarketDraws:
     data = chooser.data
     everybody, number, p = len(data.respondents), chooser.tastes.shape[1], len(chooser.coding.names)
     each = number * p + (0 if chooser.kinds is None else everybody // 2)
-    fewer = chooser.thinned(int(np.clip(MAX_TASTES // each, MIN_DRAWS, MAX_DRAWS)))
+    fewer = chooser.thin(int(np.clip(MAX_TASTES // each, MIN_DRAWS, MAX_DRAWS)))
     tastes, draws, kinds = fewer.tastes, len(fewer.tastes), None
     some = ""
     if chooser.membership is None:

@@ -25,7 +25,7 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..answers.check import HasChoiceCheck
+from ..answers.check import ChoiceModelCheck
 from ..answers.logits import LogitAnswers, LogitChooser
 from ..answers.segments import of_tastes
 from ..coding import (
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 CHOICES = (BIC, HELD_OUT)
 
 
-class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
+class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
     r"""The latent-class logit: everybody belongs to one of a few classes, and each class has tastes
     of its own.
 
@@ -446,7 +446,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
         ArgumentError
             If `ci` is no probability.
         """
-        from ..answers.chooser import with_ends
+        from ..answers.chooser import append_interval
         from ..logit import choice_probabilities
 
         self._require_fitted()
@@ -471,7 +471,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
             )
 
         found = of(np.nan_to_num(self.coef_.to_numpy()))
-        return with_ends(
+        return append_interval(
             found, lambda: np.stack([of(tastes) for tastes in self._draws_.tastes]), ci
         )
 

@@ -19,8 +19,8 @@ from thali._posterior.store import tree_of
 from thali._posterior.view import flat
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.check import HasChoiceCheck, reported_rows
-from ..answers.chooser import probability_of
+from ..answers.check import ChoiceModelCheck, read_summary_rows
+from ..answers.chooser import check_probability
 from ..answers.logits import LogitAnswers, LogitChooser
 from ..answers.segments import of_tastes
 from ..coding import (
@@ -84,7 +84,7 @@ def modelled_attention(model: Any, name: str) -> None:
         )
 
 
-class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
+class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
     r"""The hierarchical logit: every person has tastes of their own, which are normally
     distributed.
 
@@ -570,7 +570,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
         return of_tastes(flat(self._view.draws["beta"].values), self._coding_, self._data_of_fit())
 
     def _quantities(self) -> dict[str, np.ndarray]:
-        return reported_rows(self._view.draws) | rates_of(self._view.draws)
+        return read_summary_rows(self._view.draws) | rates_of(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the convergence
@@ -646,7 +646,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
             mean_probabilities(*where),
             *([errors_of_probabilities(*where)] if return_se else []),
         ]
-        found += [] if ci is None else ends_of_probabilities(*where, ci=probability_of(ci))
+        found += [] if ci is None else ends_of_probabilities(*where, ci=check_probability(ci))
         return tuple(found) if found[1:] else found[0]
 
     def _chooser(self) -> "LogitChooser":

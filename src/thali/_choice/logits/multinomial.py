@@ -330,7 +330,7 @@ class MultinomialLogit(LogitAnswers, Model):
         ArgumentError
             If `ci` is no probability.
         """
-        from ..answers.chooser import with_ends
+        from ..answers.chooser import append_interval
         from ..logit import choice_probabilities
 
         self._require_fitted()
@@ -343,7 +343,7 @@ class MultinomialLogit(LogitAnswers, Model):
         def drawn() -> np.ndarray:
             return np.stack([of(tastes) for tastes in self._chooser().tastes[1:, 0]])
 
-        return with_ends(of(self._tastes()), drawn, ci)
+        return append_interval(of(self._tastes()), drawn, ci)
 
     def _data_of_fit(self) -> "ChoiceExperiment":
         return self._data_

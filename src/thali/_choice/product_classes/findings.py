@@ -20,7 +20,13 @@ from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 
 from ..answers.english import ENGLISH
-from ..answers.findings import OF_PEOPLE, SEGMENTED, answers_of, check, levels
+from ..answers.findings import (
+    RESPONDENT_FINDINGS,
+    SEGMENT_SENTENCE,
+    build_choice_makers,
+    report_check,
+    report_levels,
+)
 from .reports.class_table import STABLE
 
 if TYPE_CHECKING:
@@ -29,9 +35,9 @@ if TYPE_CHECKING:
 _MAX_NAME = 100  # letters of the name of a class in a line
 
 
-def makers_of(model: "ProductClasses", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "ProductClasses", settings: AnswerSettings) -> tuple[Maker, ...]:
     """Return the makers of the findings."""
-    choice_makers, segment_makers = answers_of(settings)
+    choice_makers, segment_makers = build_choice_makers(settings)
     return (
         asked(lambda model: ENGLISH["classes.asked"]),
         *choice_makers,
@@ -138,7 +144,15 @@ def describe_model(model: "ProductClasses") -> tuple[Text, ...]:
     if model.monotone:
         sentences.append(phrase(ENGLISH, "classes.monotone", named=listed(list(model.monotone))))
     sampler = ENGLISH[model._engine.sentence]
-    return (*sentences, ENGLISH["classes.prior"], sampler, SEGMENTED)
+    return (*sentences, ENGLISH["classes.prior"], sampler, SEGMENT_SENTENCE)
 
 
-_LAST = (check, summary, data, levels, *OF_PEOPLE, methods(describe_model), convergence)
+_LAST = (
+    report_check,
+    summary,
+    data,
+    report_levels,
+    *RESPONDENT_FINDINGS,
+    methods(describe_model),
+    convergence,
+)

@@ -149,7 +149,7 @@ def sample_classes_prior(
         )
         run_simulate_choices(rng, problem, target, state, choice)
         log_lik = log_likelihood(problem, target, state, build_workspace(problem, state))
-        prior_draws.append(keeper.draw(state, 0, log_lik, model.lapse))
+        prior_draws.append(keeper.record(state, 0, log_lik, model.lapse))
         chosen.append(choice)
     design, draws = build_design(data), concatenate_draws(prior_draws)
     group = build_scalar_group(draws).assign(

@@ -33,7 +33,7 @@ ENGLISH = {
 }
 
 
-def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
     """Return the makers of the findings."""
     return MAKERS
 

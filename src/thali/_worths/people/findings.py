@@ -73,7 +73,7 @@ FEW_RESPONDENTS = 8  # below, the spread between respondents is mostly that of i
 REACH_SIZE = 3  # options of a set
 
 
-def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
     """Return the makers of the findings."""
     has_scores = model._data_of_fit().worst is not None or settings.none is not None
     make = partial(_report_segment_scores, settings)

@@ -11,11 +11,11 @@ from ...answers.chooser import (
     AS_FITTED,
     ChoiceRule,
     Chooser,
-    Effects,
-    error_between_chains,
-    thinned,
+    LevelEffects,
+    between_chain_error,
+    select_draws,
 )
-from ...answers.effects import some_products
+from ...answers.effects import select_products
 from ..engines.draw_records import slice_draws
 from ..particles import Particles, concatenate_draws
 
@@ -54,14 +54,14 @@ class ClassChooser(Chooser):
         """Return the codes of all levels of each attribute."""
         return [np.arange(float(len(levels))) for levels in self.data.scheme.levels.values()]
 
-    def examples(self) -> np.ndarray:
+    def sample_products(self) -> np.ndarray:
         """Return codes of some products of the design."""
         codes = self.data.products[self.data.row_product]
-        return some_products(self.data, np.where(codes < 0, np.nan, codes), _MAX_SAMPLE_PRODUCTS)
+        return select_products(self.data, np.where(codes < 0, np.nan, codes), _MAX_SAMPLE_PRODUCTS)
 
-    def thinned(self, max_draws: int) -> Self:
+    def thin(self, max_draws: int) -> Self:
         """Return a chooser with at most this many draws, equally many per chain."""
-        draw_indices = thinned(self.chain, max_draws)
+        draw_indices = select_draws(self.chain, max_draws)
         if len(draw_indices) == len(self.chain):
             return self
         draws = concatenate_draws(
@@ -122,7 +122,7 @@ class ClassChooser(Chooser):
 
     def effects(
         self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any
-    ) -> Effects:
+    ) -> LevelEffects:
         """Return level effects of these pairs of levels."""
         from .effects import estimate_level_effects
 
@@ -136,7 +136,7 @@ class ClassChooser(Chooser):
 
     def errors(self, values: np.ndarray, chain: np.ndarray) -> np.ndarray:
         """Return Monte Carlo errors from differences between chains."""
-        return error_between_chains(values, chain)
+        return between_chain_error(values, chain)
 
 
 def _convert_to_codes(cells: np.ndarray) -> np.ndarray:

@@ -12,14 +12,14 @@ from thali._inference.threads import call_in_threads
 from thali._people.segments import Preferences, spaced_draws
 
 from ...answers.check import (
-    effect_names,
-    level_pairs_of,
-    levels_of_products,
-    named_arrays,
-    share_names,
+    build_level_indicators,
+    build_report_arrays,
+    list_effect_names,
+    list_reference_pairs,
+    list_share_names,
 )
-from ...answers.chooser import Effects, standard_error, thinned
-from ...answers.effects import MAX_DRAWS, some_tasks, variation
+from ...answers.chooser import LevelEffects, select_draws, standard_error
+from ...answers.effects import MAX_DRAWS, choice_change, select_tasks
 from ...answers.segments import by_levels, pairs_of_levels
 from ..arguments import OCCASIONS
 from .choice_kernels import (
@@ -124,12 +124,12 @@ def estimate_level_effects(
     pairs: Sequence[tuple[int, int, int]],
     cores: int | None = None,
     random_seed: Any = 0,
-) -> Effects:
+) -> LevelEffects:
     """Return how often the second level of each pair is preferred.
 
     A pair is (attribute, level, other level).
     """
-    draw_indices = thinned(draws.group, EFFECT_DRAWS)
+    draw_indices = select_draws(draws.group, EFFECT_DRAWS)
     people = draws.n_respondents
     repeats = max(2, -(-_EFFECT_OCCASIONS // people))
     pair_index = index_pairs(pairs, len(design.attributes))
@@ -157,7 +157,7 @@ def estimate_level_effects(
 
     call_in_threads(work, pieces, cores)
     by_person = by_piece.sum(axis=0) / (2.0 * repeats * len(draw_indices))
-    return Effects(by_person, by_draw / (2.0 * repeats * people), draws.group[draw_indices])
+    return LevelEffects(by_person, by_draw / (2.0 * repeats * people), draws.group[draw_indices])
 
 
 # Importance of each attribute: the change of choices if all alternatives have the same level ------
@@ -260,7 +260,7 @@ def estimate_attribute_importance(
     Means over tasks; errors are errors of means over respondents.
     """
     n_people, attributes = draws.n_respondents, len(design.attributes)
-    draw_indices = thinned(draws.group, MAX_DRAWS)
+    draw_indices = select_draws(draws.group, MAX_DRAWS)
     groups, group = np.unique(draws.group[draw_indices], return_inverse=True)
     repeats = max(1, -(-_IMPORTANCE_OCCASIONS // len(draw_indices)))
     rngs = spawn_generators(random_seed, n_people)
@@ -272,7 +272,7 @@ def estimate_attribute_importance(
     tasks = np.zeros(n_people)
 
     def work(person: int) -> None:
-        task_rows, first_row = some_tasks(design, person)
+        task_rows, first_row = select_tasks(design, person)
         total = np.zeros((len(groups), attributes + 1, len(task_rows)))
         arrays = (design.products, design.row_product, task_rows, first_row, design.inside)
         count_choices_without_attributes(
@@ -289,10 +289,10 @@ def estimate_attribute_importance(
         n_occasions = np.bincount(group) * float(repeats)
         tasks[person] = len(first_row) - 1
         decisions = total / n_occasions[:, None, None]
-        by_group[person] = variation(decisions, first_row).T
-        pooled[person] = variation(total.sum(axis=0, keepdims=True) / n_occasions.sum(), first_row)[
-            0
-        ]
+        by_group[person] = choice_change(decisions, first_row).T
+        pooled[person] = choice_change(
+            total.sum(axis=0, keepdims=True) / n_occasions.sum(), first_row
+        )[0]
 
     call_in_threads(work, n_people, cores)
     felt = 1.0 - draws.lapse
@@ -325,8 +325,8 @@ def simulate_reports(
     # The random stream of the occasions depends on the draw alone, so a draw has the same numbers
     # in runs of any length.
     reports_by_draw = {} if reports_by_draw is None else reports_by_draw
-    matrix = levels_of_products(design.scheme, design.products)
-    pairs = level_pairs_of(design.scheme, draws.monotone)
+    matrix = build_level_indicators(design.scheme, design.products)
+    pairs = list_reference_pairs(design.scheme, draws.monotone)
     pair_index = index_pairs(pairs, len(design.attributes))
     people, tasks = draws.n_respondents, len(design.first_row) - 1
     task_repeats, person_repeats = -(-OCCASIONS // (2 * tasks)), max(1, -(-OCCASIONS // people))
@@ -390,12 +390,12 @@ def label_reports(
 ) -> "dict[str, xarray.DataArray]":
     """Return `share` and `effect` of every draw, arrays (chain, draw, name)."""
     groups = draws.n_groups
-    pairs = level_pairs_of(design.scheme, draws.monotone)
+    pairs = list_reference_pairs(design.scheme, draws.monotone)
     shares, effects = (
         array.reshape(groups, -1, array.shape[1]) for array in (reports.shares, reports.effects)
     )
-    return named_arrays(
-        shares, effects, share_names(design.scheme), effect_names(design.scheme, pairs)
+    return build_report_arrays(
+        shares, effects, list_share_names(design.scheme), list_effect_names(design.scheme, pairs)
     )
 
 
@@ -433,7 +433,7 @@ def simulate_preferences(
     sizes = [len(levels) for levels in design.scheme.levels.values()]
     pairs = pairs_of_levels(sizes)
     pair_index = index_pairs(pairs, len(sizes))
-    draw_indices = thinned(
+    draw_indices = select_draws(
         draws.group, len(spaced_draws(draws.n_draws, draws.n_respondents, sum(sizes)))
     )
     rngs, room = spawn_generators(_SEED, len(draw_indices)), bound_owned_classes(draws)

@@ -9,7 +9,7 @@ from thali._inference.arrays import encode_base64, shrink_integers
 from thali._inference.indexing import part_bounds
 from thali._people.columns import people_of
 
-from ...answers.chooser import thinned
+from ...answers.chooser import select_draws
 from ...answers.simulator import (
     MarketDraws,
     Product,
@@ -162,7 +162,7 @@ def build_market_draws(
         len(draws.owned_class) / draws.n_draws / draws.n_respondents
     )  # classes of a person
     max_draws = MAX_OWNED / max(classes_per_respondent, 1e-9) / draws.n_respondents
-    draw_indices = thinned(draws.group, int(np.clip(max_draws, MIN_DRAWS, MAX_DRAWS)))
+    draw_indices = select_draws(draws.group, int(np.clip(max_draws, MIN_DRAWS, MAX_DRAWS)))
     max_respondents = int(MAX_OWNED / max(classes_per_respondent, 1e-9) / len(draw_indices))
     n_respondents = min(draws.n_respondents, max(1, max_respondents))
     sentence = "each with all respondents"

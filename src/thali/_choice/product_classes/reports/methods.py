@@ -10,7 +10,7 @@ from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, Setting
 
-from ...answers.check import HasChoiceCheck, reported_rows
+from ...answers.check import ChoiceModelCheck, read_summary_rows
 from ...answers.methods import MarketAnswers
 from .class_table import MIN_OVERLAP, build_class_table
 
@@ -31,7 +31,7 @@ _STUCK = (
 )
 
 
-class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
+class ProductClassReports(MarketAnswers, ChoiceModelCheck, Sampled):
     """Reports and predictions of a fitted model of product classes."""
 
     posterior_: "xarray.DataTree"
@@ -46,7 +46,7 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
 
     def _quantities(self) -> dict[str, np.ndarray]:
         """Return the quantities of the convergence check, by name."""
-        return reported_rows(self._view.draws)
+        return read_summary_rows(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior summary and convergence of shares and level effects.
@@ -144,11 +144,11 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
         self, most: int, rng: np.random.Generator
     ) -> "tuple[ExperimentDesign, np.ndarray]":
         """Return the design and replicated choices of at most `most` draws."""
-        from ...answers.chooser import thinned
+        from ...answers.chooser import select_draws
         from .predict import draw_choices
 
         draws, design = self._fitted_parts()
-        return design, draw_choices(draws, design, rng, thinned(draws.group, most))
+        return design, draw_choices(draws, design, rng, select_draws(draws.group, most))
 
     def predict_proba(
         self,
@@ -199,7 +199,7 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
         """
         from thali._arguments import whole
 
-        from ...answers.chooser import standard_error, with_ends
+        from ...answers.chooser import append_interval, standard_error
         from .predict import INTERVAL_DRAWS, predict_tasks
 
         draws, design = self._fitted_parts()
@@ -211,10 +211,10 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
 
         def drawn() -> np.ndarray:
             return predict_tasks(
-                self._chooser().thinned(INTERVAL_DRAWS).draws, encoded, by_draw=True, **settings
+                self._chooser().thin(INTERVAL_DRAWS).draws, encoded, by_draw=True, **settings
             )
 
-        return with_ends((p, standard_error(by_chain.T)) if return_se else p, drawn, ci)
+        return append_interval((p, standard_error(by_chain.T)) if return_se else p, drawn, ci)
 
     def _chooser(self) -> "ClassChooser":
         """Return the chooser of the fitted respondents."""

@@ -1,4 +1,4 @@
-"""What a posterior tree of a classifier says about the rows of the training data."""
+"""Groups of a classifier's posterior tree for the rows of the training data."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,14 +15,16 @@ _BLOCK = 2**21  # numbers of a block of rows
 LABEL = "position of the class of a row in constant_data['classes']"
 
 
-def observed_groups(
+def build_observed_groups(
     codes: np.ndarray, classes: np.ndarray, constants: Mapping[str, Any]
 ) -> "dict[str, xarray.Dataset]":
-    """The groups observed_data and constant_data: classes as numbers, which ArviZ can draw, and
-    their names."""
+    """Build the groups observed_data and constant_data for class codes (n,).
+
+    Labels are stored as numbers, which ArviZ can plot, with the class names.
+    """
     import xarray as xr
 
-    names = class_labels(classes)
+    names = convert_class_labels(classes)
     label = ("row", np.asarray(codes, np.int64), {"description": LABEL})
     return {
         "observed_data": xr.Dataset({"label": label}, {"row": np.arange(len(codes))}),
@@ -30,17 +32,17 @@ def observed_groups(
     }
 
 
-def class_labels(classes: np.ndarray) -> np.ndarray:
-    """The classes as coordinates that files can hold."""
+def convert_class_labels(classes: np.ndarray) -> np.ndarray:
+    """Return the class labels as an array that files can store."""
     return np.asarray(classes.astype(str) if classes.dtype == object else classes)
 
 
-def observed_rows(
+def build_observed_row_groups(
     data: TrainingData, classes: np.ndarray, constants: Mapping[str, Any]
 ) -> "dict[str, xarray.Dataset]":
-    """The same of the rows of a fit; their weights, where they have any, are constant data."""
+    """Build the same groups for training rows; unequal weights are constant data."""
     weights = {} if (data.weight == 1.0).all() else {"weight": ("row", data.weight)}
-    groups = observed_groups(data.codes[data.row], classes, {**constants, **weights})
+    groups = build_observed_groups(data.codes[data.row], classes, {**constants, **weights})
     return {
         name: group.assign_coords(row=data.number) if "row" in group.dims else group
         for name, group in groups.items()
@@ -49,12 +51,12 @@ def observed_rows(
 
 def add_log_likelihood(
     groups: "dict[str, xarray.Dataset]",
-    log_p_of: Callable[[np.ndarray], np.ndarray],
+    compute_log_p: Callable[[np.ndarray], np.ndarray],
     data: TrainingData,
 ) -> None:
-    """Add the group log_likelihood, ln P of the class of each row, unless it would be too large.
+    """Add the group log_likelihood, ln P of each row's class, unless too large.
 
-    `log_p_of` gives it (chain, draw, row) for rows of `data.matrix`, by their numbers.
+    `compute_log_p` returns it, shape (chain, draw, row), for indices of rows of `data.matrix`.
     """
     import xarray as xr
 
@@ -64,28 +66,33 @@ def add_log_likelihood(
     draws = shape[0] * shape[1]
     if not is_pointwise(rows, draws):
         return
-    found = np.empty((*shape, rows))
+    log_p = np.empty((*shape, rows))
     step = max(1, _BLOCK // (draws * groups["constant_data"].sizes["class_number"]))
     for start in range(0, rows, step):
-        part = slice(start, min(start + step, rows))
-        found[..., part] = log_p_of(data.row[part])
+        block = slice(start, min(start + step, rows))
+        log_p[..., block] = compute_log_p(data.row[block])
     sampled = {name: posterior[name] for name in ("chain", "draw")}
     groups["log_likelihood"] = xr.Dataset(
-        {"label": (("chain", "draw", "row"), found)},
+        {"label": (("chain", "draw", "row"), log_p)},
         sampled | {"row": groups["observed_data"]["row"]},
     )
 
 
-def drawn_codes(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A class for each row and draw, shape (rows, draws), out of probabilities (rows, draws, K)."""
-    below = np.cumsum(probabilities, axis=2)
-    u = rng.random(below.shape[:2]) * below[..., -1]
-    return (u[..., None] >= below).sum(axis=2)
+def sample_class_codes(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Sample a class code for each row and draw, shape (rows, draws).
+
+    `probabilities` has shape (rows, draws, K).
+    """
+    cumulative = np.cumsum(probabilities, axis=2)
+    u = rng.random(cumulative.shape[:2]) * cumulative[..., -1]
+    return (u[..., None] >= cumulative).sum(axis=2)
 
 
-def errors_of_means(probabilities: np.ndarray, chains: int) -> np.ndarray:
-    """Monte Carlo standard errors of the means over draws (rows, K), out of probabilities (rows,
-    draws, K)."""
+def compute_mean_errors(probabilities: np.ndarray, chains: int) -> np.ndarray:
+    """Compute Monte Carlo standard errors of mean probabilities, shape (rows, K).
+
+    `probabilities` has shape (rows, draws, K).
+    """
     from thali._posterior.summary import mean_errors
 
     rows, _, classes = probabilities.shape

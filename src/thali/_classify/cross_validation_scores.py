@@ -1,4 +1,4 @@
-"""The scores of a cross-validation: what each left-out row cost."""
+"""The cross-validation scores of held-out rows."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,25 +11,27 @@ STOPPED = "stopped by Ctrl-C"
 
 
 class Scores(NamedTuple):
-    """What each left-out row cost, under the model and under the class frequencies of the other
-    folds."""
+    """Scores of held-out rows under the model and under class frequencies.
+
+    Class frequencies are those of the other folds.
+    """
 
     fold: np.ndarray
     errors: np.ndarray  # whether the most probable class was wrong
     losses: np.ndarray  # -ln probability of the class
     base_errors: np.ndarray
     base_losses: np.ndarray
-    folds: int  # that were asked for
-    seed: int = 0  # of the folds
-    fault: str = ""  # why not all of them were finished
+    folds: int  # requested
+    seed: int = 0  # for the folds
+    fault: str = ""  # reason for missing folds
 
     @property
     def done(self) -> int:
-        """Folds that were finished."""
+        """Number of finished folds."""
         return len(np.unique(self.fold))
 
     def table(self) -> "pandas.DataFrame":
-        """Means of each fold, one row a fold."""
+        """Return mean scores, one row per fold."""
         import pandas as pd
 
         columns = {

@@ -1,4 +1,4 @@
-"""Weights of rows and of classes, checked."""
+"""Checked weights of rows and of classes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,13 +9,13 @@ from thali._inference.warn import warn
 from thali._labels import plural, positions, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Message, Setting, one_of
 
-from .input import shown
+from .input import format_class_label
 
-LARGEST = 1e15  # of weights, which count rows
+LARGEST = 1e15  # largest weight: weights count rows
 
 
-def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
-    """A weight for each row, 1 each where none were given.
+def check_row_weights(sample_weight: Any, rows: int) -> np.ndarray:
+    """Return the row weights, shape (rows,); all 1 if none are given.
 
     Examples
     --------
@@ -34,8 +34,8 @@ def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
             f"`sample_weight` must be one-dimensional, with one number for each of the {rows} rows"
             f" of X; got shape {weight.shape}."
         )
-    if (wrong := ~((weight <= LARGEST) & (weight >= 0.0))).any():
-        row = int(np.argmax(wrong))
+    if (is_invalid := ~((weight <= LARGEST) & (weight >= 0.0))).any():
+        row = int(np.argmax(is_invalid))
         raise DataError(
             f"`sample_weight` is {weight[row]:g} in row {row}; weights must be finite, >= 0 and at"
             f" most {LARGEST:g}."
@@ -48,17 +48,17 @@ def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
     return weight
 
 
-def weighted_classes(
+def apply_class_weights(
     weight: np.ndarray, codes: np.ndarray, classes: np.ndarray, class_weight: Any
 ) -> np.ndarray:
-    r"""Weights of rows times those of their classes.
+    r"""Multiply the weights of rows by the weights of their classes.
 
     .. math:: w_k^{\text{balanced}} = \frac{\sum_i w_i}{K \sum_{i: y_i = k} w_i}
     """
     totals = np.bincount(codes, weight, len(classes))
     factors = np.ones(len(classes))
     if isinstance(class_weight, Mapping):
-        factors = _given(class_weight, classes)
+        factors = _read_class_factors(class_weight, classes)
     elif class_weight is not None:
         if not (isinstance(class_weight, str) and class_weight == "balanced"):
             raise ArgumentError(
@@ -66,18 +66,20 @@ def weighted_classes(
                 f" must be a dict of labels and weights, 'balanced' or None; got {class_weight!r}.",
             )
         factors = totals.sum() / (len(classes) * np.maximum(totals, np.finfo(float).tiny))
-    if (empty := totals * factors == 0.0).any():
+    if (is_empty := totals * factors == 0.0).any():
         raise DataError(
-            f"All rows of class {shown(classes[int(np.argmax(empty))])} have weight 0; remove the"
-            " class from y, or give its rows a positive weight."
+            f"All rows of class {format_class_label(classes[int(np.argmax(is_empty))])} have weight"
+            " 0; remove the class from y, or give its rows a positive weight."
         )
     return weight * factors[codes]
 
 
-def warn_of_shares(weight: np.ndarray, classes: int) -> None:
-    """Warn of weights that add up to less than a row for each class, as weights that sum to 1
-    do."""
-    if (total := float(weight.sum())) < classes:
+def warn_about_small_weights(weight: np.ndarray, n_classes: int) -> None:
+    """Warn of weights that sum to less than one row per class.
+
+    Weights that sum to 1 are an example.
+    """
+    if (total := float(weight.sum())) < n_classes:
         rows = int((weight > 0.0).sum())
         warn(
             DataWarning(
@@ -88,38 +90,40 @@ def warn_of_shares(weight: np.ndarray, classes: int) -> None:
         )
 
 
-def _given(class_weight: Mapping[Any, Any], classes: np.ndarray) -> np.ndarray:
-    """The factor of every class from a dict."""
-    known = positions(classes.tolist())
+def _read_class_factors(class_weight: Mapping[Any, Any], classes: np.ndarray) -> np.ndarray:
+    """Return the factor of each class from a dict of class weights."""
+    index_by_label = positions(classes.tolist())
     factors = np.ones(len(classes))
-    for label, value in class_weight.items():
-        if label not in known:
-            named = shorten(list(known), 10)
+    for label, factor in class_weight.items():
+        if label not in index_by_label:
+            label_list = shorten(list(index_by_label), 10)
             raise ArgumentError(
                 Argument("class_weight"),
-                f" has a weight for {label!r}, but y contains only {named}.",
+                f" has a weight for {label!r}, but y contains only {label_list}.",
             )
         if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float | np.number)
-            or not 0.0 <= value < np.inf
+            isinstance(factor, bool)
+            or not isinstance(factor, int | float | np.number)
+            or not 0.0 <= factor < np.inf
         ):
             raise ArgumentError(
                 Argument("class_weight"),
-                f" of {label!r} must be a finite number >= 0; got {value!r}.",
+                f" of {label!r} must be a finite number >= 0; got {factor!r}.",
             )
-        factors[known[label]] = value
+        factors[index_by_label[label]] = factor
     return factors
 
 
-def refuse_fractions(counts: np.ndarray, others: tuple[str, ...]) -> None:
-    """Refuse weights that are not whole, where Gibbs sampling draws a variable for each copy of a
-    row."""
-    if (fraction := counts != np.floor(counts)).any():
+def refuse_fractional_weights(counts: np.ndarray, methods: tuple[str, ...]) -> None:
+    """Raise an error for weights that are not integers.
+
+    Gibbs sampling draws one variable per copy of a row.
+    """
+    if (is_fractional := counts != np.floor(counts)).any():
         raise DataError(
-            Message(f"Some rows have weight {counts[int(np.argmax(fraction))]:g}, but "),
+            Message(f"Some rows have weight {counts[int(np.argmax(is_fractional))]:g}, but "),
             Setting("method", "gibbs"),
             " draws one variable per copy of a row; pass integer weights, or set ",
-            Message(Argument("method"), " to ", one_of("method", others, " or ")),
+            Message(Argument("method"), " to ", one_of("method", methods, " or ")),
             ".",
         )
