@@ -27,8 +27,8 @@ import numpy as np
 from published import published_plackett_luce
 from yields import columns, worst_ess, worst_rhat
 
+from thali._classify.plackett_luce.chain import WeightChain, build_gibbs_settings
 from thali._classify.plackett_luce.design import PlackettLuceDesign
-from thali._classify.plackett_luce.gibbs import WeightChain, build_gibbs_settings
 from thali._classify.plackett_luce.map_estimate import fit_map
 from thali._classify.plackett_luce.row_sums import CovariateRows
 from thali._classify.plackett_luce.state import sort_rows_by_class

@@ -45,8 +45,8 @@ def plackett_luce_chain(
     a: Any = None,
 ) -> Any:
     """A chain of Plackett–Luce regression on standardised covariates."""
+    from thali._classify.plackett_luce.chain import WeightChain, build_gibbs_settings
     from thali._classify.plackett_luce.design import PlackettLuceDesign
-    from thali._classify.plackett_luce.gibbs import WeightChain, build_gibbs_settings
     from thali._classify.plackett_luce.state import repeat_rows, sort_rows_by_class
     from thali._data.rows import merge_rows
 

@@ -25,9 +25,9 @@ from thali.errors import (
 
 from .input import encode_labels, is_sparse, read_string_column_names
 from .predictions import Predictions
-from .rows import build_observed_groups, sample_class_codes
+from .row_groups import build_observed_groups, sample_class_codes
+from .row_weights import apply_class_weights, check_row_weights, warn_about_small_weights
 from .scikit_learn import convert_random_state
-from .weights import apply_class_weights, check_row_weights, warn_about_small_weights
 
 if TYPE_CHECKING:
     import xarray

@@ -25,8 +25,8 @@ from thali._model.registry import spec_of
 from thali._model.settings import AnswerSettings
 from thali._posterior.interval import interval_name, tails_of
 
+from .cross_validation_scores import STOPPED, Scores
 from .input import list_non_reference_classes, list_varying_columns
-from .scores import STOPPED, Scores
 
 if TYPE_CHECKING:
     import pandas

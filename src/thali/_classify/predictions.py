@@ -12,7 +12,7 @@ from thali._labels import positions, shorten
 from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
-from .blocks import is_dask_array, map_prediction_blocks, refuse_block_errors
+from .dask_blocks import is_dask_array, map_prediction_blocks, refuse_block_errors
 from .input import (
     check_labels,
     combine_error_classes,
@@ -22,9 +22,9 @@ from .input import (
     is_sparse,
     read_string_column_names,
 )
-from .rows import compute_mean_errors, sample_class_codes
+from .row_groups import compute_mean_errors, sample_class_codes
+from .row_weights import check_row_weights
 from .scikit_learn import ScikitLearn
-from .weights import check_row_weights
 
 if TYPE_CHECKING:
     import pandas

@@ -62,7 +62,7 @@ PLACES = {
     "RespondentCovariates": "thali._people.columns:RespondentCovariates",
     "Run": "thali._inference.chains:Run",
     "Scheme": "thali._data.experiments.scheme:Scheme",
-    "Scores": "thali._classify.scores:Scores",
+    "Scores": "thali._classify.cross_validation_scores:Scores",
     "Setting": "thali.errors:Setting",
     "Similarities": "thali._data.similarities.similarities:Similarities",
     "Standard": "thali._classify.input:Standardization",

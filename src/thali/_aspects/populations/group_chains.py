@@ -12,17 +12,17 @@ from thali._inference.chains import FIRST_DRAWS
 from thali._people.populations import COMMON, SIMILAR, Groups
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..group_likelihoods import make_caches, stacked
+from ..group_likelihoods import make_caches, stack_likelihoods
 from ..group_state import (
     KAPPA,
-    Base,
+    CommonWeights,
     GroupModel,
-    base_at,
-    empty_base,
+    add_rows,
+    common_weights_at,
+    double_group_capacity,
     group_at,
-    grown_groups,
     level_caches,
-    with_rows,
+    make_common_weights,
 )
 from ..moves.group_densities import MIN_WEIGHT
 from ..moves.tuning import build_tuning, compute_acceptance_rates, select_tuning
@@ -41,15 +41,15 @@ from ..state import (
     ALPHA,
     COLUMNS,
     FIXED_UNIQUE,
+    MIN_FREE_ROWS,
     NO_UNIQUE,
-    ROOM,
     SWEEPS,
     FeatureState,
     capacity,
-    empty_state,
+    make_empty_state,
     replica,
-    resized,
-    stack,
+    resize_state,
+    stack_states,
 )
 
 MONITORED_GROUPS = 4  # groups whose pairs the pilot monitors
@@ -132,7 +132,7 @@ class GroupChain(FeatureChain):
 
     task: Any
     states: Any  # of all levels and groups, stacked
-    bases: Base
+    bases: CommonWeights
     caches: Any
     tunings: Any
     record: ChainRecord
@@ -141,17 +141,17 @@ class GroupChain(FeatureChain):
         task, rng = self.task, self.rng
         starts = [sample_group_states(rng, task, _build_base) for _ in task.temperatures]
         n_rows = max(capacity(groups[0]) for groups, _ in starts)
-        levels = [stack([resized(b, n_rows) for b in groups]) for groups, _ in starts]
-        self.states = stack(levels)
-        self.bases = stack([with_rows(base, n_rows + 2) for _, base in starts])
+        levels = [stack_states([resize_state(b, n_rows) for b in groups]) for groups, _ in starts]
+        self.states = stack_states(levels)
+        self.bases = stack_states([add_rows(base, n_rows + 2) for _, base in starts])
         likelihoods = [group_at(task.model.likelihood, g) for g in range(task.n_groups)]
         caches = [
             make_cache(likelihood)
             for make_cache, likelihood in zip(task.make_caches, likelihoods, strict=True)
         ]
-        self.caches = stack([stack(caches) for _ in levels])
-        tuning = stack([build_tuning(task.n_options) for _ in range(task.n_groups)])
-        self.tunings = stack([tuning for _ in levels])
+        self.caches = stack_states([stack_states(caches) for _ in levels])
+        tuning = stack_states([build_tuning(task.n_options) for _ in range(task.n_groups)])
+        self.tunings = stack_states([tuning for _ in levels])
         size = task.draws, task.n_options, task.n_groups, len(task.parameters)
         common = 1 + task.model.known.shape[1] if task.model.persons else 0
         self.record = empty_group_record(*size, n_common=common)
@@ -189,8 +189,8 @@ class GroupChain(FeatureChain):
 
     def _compute_pilot_statistics(self) -> np.ndarray:
         if self.task.model.persons:
-            base = base_at(self.bases, self.ladder.at[0])
-            common = replica(self.state, 0)._replace(w=base.v, s=base.own)
+            base = common_weights_at(self.bases, self.ladder.at[0])
+            common = replica(self.state, 0)._replace(w=base.v, s=base.unique)
             return np.append(
                 compute_pilot_statistics(self.task.model, common, self.pairs),
                 np.log(base.real[KAPPA]),
@@ -203,33 +203,35 @@ class GroupChain(FeatureChain):
     def _extend_ladder(self) -> None:
         below = self.ladder.at[find_gaps_to_split(self.ladder)]
         super()._extend_ladder()
-        self.bases = Base(*(np.concatenate([a, a[below]]) for a in self.bases))
+        self.bases = CommonWeights(*(np.concatenate([a, a[below]]) for a in self.bases))
 
     def _kernel_arrays(self) -> tuple[Any, ...]:
         return self.states, self.bases
 
     def _enlarge_states(self) -> None:
-        self.states, self.bases = grown_groups(self.states, self.bases)
+        self.states, self.bases = double_group_capacity(self.states, self.bases)
 
 
-def _build_base(rng: np.random.Generator, task: GroupSamplingTask, n_rows: int) -> Base:
+def _build_base(rng: np.random.Generator, task: GroupSamplingTask, n_rows: int) -> CommonWeights:
     """Return the initial base weights of a chain."""
-    return empty_base(task.n_options, n_rows, task.model, task.n_groups)
+    return make_common_weights(task.n_options, n_rows, task.model, task.n_groups)
 
 
 def sample_group_states(
-    rng: np.random.Generator, task: GroupSamplingTask, build_base: Callable[..., Base]
-) -> tuple[list[FeatureState], Base]:
+    rng: np.random.Generator, task: GroupSamplingTask, build_base: Callable[..., CommonWeights]
+) -> tuple[list[FeatureState], CommonWeights]:
     """Sample the states of all groups from the prior, given base weights from `build_base`."""
     model, n_options = task.model, task.n_options
     alpha = rng.standard_exponential() if task.alpha is None else task.alpha
     matrix = task.prior.sample(n_options, alpha, rng)
     n_columns = matrix.shape[1]
-    n_rows = 4 * n_columns + 2 * ROOM
+    n_rows = 4 * n_columns + 2 * MIN_FREE_ROWS
     base = build_base(rng, task, n_rows + 2)
     groups = []
     for g in range(task.n_groups):
-        state = empty_state(n_options, n_rows, nodes=0)  # only the published sampler uses nodes
+        state = make_empty_state(
+            n_options, n_rows, nodes=0
+        )  # only the published sampler uses nodes
         state.Z[:n_columns, :n_options] = matrix.T
         kappa, mean = base.real[KAPPA], base.v[:n_columns] * base.lift[g, :n_columns]
         state.w[:n_columns] = np.maximum(rng.gamma(kappa, mean / kappa), MIN_WEIGHT)
@@ -238,7 +240,7 @@ def sample_group_states(
         state.real[ALPHA] = alpha
         if model.unique:
             state.s[:n_options] = np.maximum(
-                rng.gamma(kappa, base.own * base.own_lift[g] / kappa), MIN_WEIGHT
+                rng.gamma(kappa, base.unique * base.unique_lift[g] / kappa), MIN_WEIGHT
             )
         groups.append(state)
     return groups, base
@@ -310,7 +312,7 @@ def build_joint_task(
     prior: Any = task.model.weights
     model = GroupModel(
         prior=task.model.prior,
-        likelihood=stacked([compiled for compiled, _ in compiled_parts]),
+        likelihood=stack_likelihoods([compiled for compiled, _ in compiled_parts]),
         shape=prior.shape,
         rate=prior.rate,
         unique=FIXED_UNIQUE if likelihood.unique else NO_UNIQUE,

@@ -18,8 +18,15 @@ from thali.errors import ArgumentError, Setting
 
 from ..answers.group_posterior import select_group_columns
 from ..draws.posterior_tree import KeptDraws
-from ..group_likelihoods import people_of
-from ..group_state import ClassMembership, KindModel, People, drawn_kinds, kinds_at, level_caches
+from ..group_likelihoods import build_class_answers
+from ..group_state import (
+    ClassAnswers,
+    ClassMembership,
+    LatentClassModel,
+    draw_initial_classes,
+    level_caches,
+    membership_at,
+)
 from ..likelihoods.elimination import as_pairs
 from ..moves.class_membership import recount_answers
 from ..samplers.cost_model import forecast_group_seconds
@@ -33,7 +40,7 @@ from ..samplers.group_sweeps import (
 from ..samplers.sweep_rounds import REBUILD_INTERVAL
 from ..samplers.task import build_task
 from ..samplers.tempering import find_gaps_to_split
-from ..state import replica, stack
+from ..state import replica, stack_states
 from .evidence import run_ladders
 from .group_chains import GroupChain, GroupSamplingTask, build_joint_task
 from .several_groups import GroupPriorLadder, rebuild_group_level, refuse_sensitivity
@@ -127,12 +134,12 @@ SWEEPS_PER_MOVE = 5  # sweeps of weights and features between two updates of cla
 class ClassSamplingTask(GroupSamplingTask):
     """A sampling task of groups, with respondents to assign to them."""
 
-    people: People
+    people: ClassAnswers
 
     @property
-    def class_model(self) -> KindModel:
+    def class_model(self) -> LatentClassModel:
         """Model of the moves that update class membership."""
-        return KindModel(self.model, self.people)
+        return LatentClassModel(self.model, self.people)
 
     def chain(self, rng: np.random.Generator) -> "ClassGroupChain":
         """Build a chain in its initial state."""
@@ -154,8 +161,8 @@ class ClassGroupChain(GroupChain):
 
     def __init__(self, task: ClassSamplingTask, rng: np.random.Generator) -> None:
         super().__init__(task, rng)
-        self.membership = stack(
-            [drawn_kinds(rng, task.people, task.n_groups) for _ in task.temperatures]
+        self.membership = stack_states(
+            [draw_initial_classes(rng, task.people, task.n_groups) for _ in task.temperatures]
         )
         n_respondents = self.membership.of.shape[1]
         self.record = empty_group_record(
@@ -211,7 +218,7 @@ def update_class_energies(
         model,
         level_caches(model.groups, caches, prior_replica),
         replica(states, prior_replica),
-        kinds_at(membership, prior_replica),
+        membership_at(membership, prior_replica),
     )
     for t in range(ladder.beta.shape[0]):
         energy[t] = sum_group_log_likelihoods(model.groups, caches, states, ladder.at[t])
@@ -296,4 +303,4 @@ def build_class_task(
     groups = build_joint_task(
         task, [compiled_part] * people.classes, parts["likelihood"], people.weights
     )
-    return ClassSamplingTask(**vars(groups), people=people_of(data, compiled_part[0]))
+    return ClassSamplingTask(**vars(groups), people=build_class_answers(data, compiled_part[0]))

@@ -30,7 +30,14 @@ from ..answers.group_posterior import build_group_posterior, select_group_column
 from ..answers.population import add_population
 from ..answers.weight_slopes import add_slopes
 from ..draws.posterior_tree import KeptDraws
-from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, SLOPE_SD, Base, empty_base
+from ..group_state import (
+    KAPPA,
+    KAPPA_RATE,
+    KAPPA_SHAPE,
+    SLOPE_SD,
+    CommonWeights,
+    make_common_weights,
+)
 from ..moves.group_densities import MIN_WEIGHT
 from ..samplers.draw_record import ChainDraws
 from ..samplers.group_sweeps import prepare_groups, rebuild_groups, sum_group_log_likelihoods
@@ -260,17 +267,17 @@ def rebuild_group_level(model: Any, caches: Any, states: Any, r: Any) -> None:
     rebuild_groups(model, caches, states, r)
 
 
-def sample_base(rng: np.random.Generator, task: GroupSamplingTask, rows: int) -> Base:
+def sample_base(rng: np.random.Generator, task: GroupSamplingTask, rows: int) -> CommonWeights:
     """Sample the base weights, kappa and slopes from their prior."""
-    model, base = task.model, empty_base(task.n_options, rows, task.model, task.n_groups)
+    model, base = task.model, make_common_weights(task.n_options, rows, task.model, task.n_groups)
     if model.similar:
-        for weights in (base.v, base.own):
+        for weights in (base.v, base.unique):
             draws = rng.gamma(model.shape, 1.0 / model.rate, weights.size)
             weights[:] = np.maximum(draws, MIN_WEIGHT)
         if math.isnan(model.kappa):
             base.real[KAPPA] = rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE)
     if model.known.shape[1]:
-        for slope, lift in ((base.slope, base.lift), (base.own_slope, base.own_lift)):
+        for slope, lift in ((base.slope, base.lift), (base.unique_slope, base.unique_lift)):
             slope[:] = SLOPE_SD * rng.standard_normal(slope.shape)
             lift[:] = np.exp(model.known @ slope.T)
     return base
@@ -297,17 +304,17 @@ class GroupPriorLadder(EvidenceLadder, GroupChain):
                 prior_state.real[ALPHA],
                 n_columns,
             )
-        self.bases.v[prior_replica, :n_columns], self.bases.own[prior_replica] = (
+        self.bases.v[prior_replica, :n_columns], self.bases.unique[prior_replica] = (
             base.v[:n_columns],
-            base.own,
+            base.unique,
         )
-        self.bases.lift[prior_replica, :, :n_columns], self.bases.own_lift[prior_replica] = (
+        self.bases.lift[prior_replica, :, :n_columns], self.bases.unique_lift[prior_replica] = (
             base.lift[:, :n_columns],
-            base.own_lift,
+            base.unique_lift,
         )
-        self.bases.slope[prior_replica, :n_columns], self.bases.own_slope[prior_replica] = (
+        self.bases.slope[prior_replica, :n_columns], self.bases.unique_slope[prior_replica] = (
             base.slope[:n_columns],
-            base.own_slope,
+            base.unique_slope,
         )
         self.bases.real[prior_replica, KAPPA] = base.real[KAPPA]
         self._update_energies()
@@ -394,11 +401,13 @@ def _sample_group_draw(
     )
 
 
-def _list_base_weights(model: Any, base: Base) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def _list_base_weights(
+    model: Any, base: CommonWeights
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Return base weights and slopes of columns and of options, as recorded after the groups."""
     if not model.persons:
         return [], []
-    return [base.v, *base.slope.T], [base.own, *base.own_slope.T]
+    return [base.v, *base.slope.T], [base.unique, *base.unique_slope.T]
 
 
 def simulate_group_replicates(

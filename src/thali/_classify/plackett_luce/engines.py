@@ -17,7 +17,7 @@ from thali._posterior.interval import interval_columns, tails_of
 from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
-from ..weights import refuse_fractional_weights
+from ..row_weights import refuse_fractional_weights
 
 if TYPE_CHECKING:
     import pandas
@@ -202,7 +202,7 @@ class VariationalEngine(AscentEngine):
 
     def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
         """Build the job of a fit."""
-        from .gibbs import build_weight_prior
+        from .chain import build_weight_prior
         from .variational import fit_variational
 
         build_weight_prior(model.a, model.a_range, model.b)
@@ -299,8 +299,8 @@ def build_gibbs_sampling(
 
     A kernel `sweep` replaces the sweeps that are usual for the prior.
     """
+    from .chain import WeightChain, build_gibbs_settings, build_weight_chains
     from .draws import build_weight_tree
-    from .gibbs import WeightChain, build_gibbs_settings, build_weight_chains
     from .state import repeat_rows
 
     m, n_classes = model, len(model.classes_)

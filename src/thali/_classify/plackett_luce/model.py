@@ -15,12 +15,12 @@ from thali._model.engine import Engine
 from thali._model.sampling import Sampling
 from thali._posterior.interval import INTERVAL
 
-from ..blocks import is_dask_array
 from ..classifier import Classifier
+from ..dask_blocks import is_dask_array
+from .chain import build_weight_prior
 from .design import PlackettLuceDesign
 from .draws import WeightTables
 from .engines import ADVICE, ENGINES, build_gibbs_sampling, iterate_draw_probabilities
-from .gibbs import build_weight_prior
 
 if TYPE_CHECKING:
     import pandas
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from thali._posterior.convergence import Advice
 
-    from .blocks import DaskRows
+    from .dask_rows import DaskRows
     from .row_sums import CovariateRows
 
 
@@ -198,7 +198,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
     def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
         if not is_dask_array(X):
             return None
-        from .blocks import prepare_dask_rows
+        from .dask_rows import prepare_dask_rows
 
         self._check_arguments()
         dask_input = prepare_dask_rows(

@@ -22,7 +22,7 @@ from thali._inference.warn import warn
 from thali.errors import DataError, DataWarning, Setting
 
 from .arguments import MAX_COEFFICIENTS, MIN_ROWS_PER_COEFFICIENT, SparseColumns
-from .sweep import INTERCEPT_VARIANCE, CoefficientDraws, CoefficientProblem
+from .gibbs_sweep import INTERCEPT_VARIANCE, CoefficientDraws, CoefficientProblem
 
 # The log-likelihood of the multinomial logit to second order, at given coefficients, or its mean
 # over a normal distribution of them

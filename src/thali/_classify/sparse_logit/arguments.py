@@ -12,7 +12,7 @@ from thali._labels import shorten
 from thali._model.run_budget import BUDGET, MIN_DRAWS
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 
-from ..blocks import sum_over_blocks
+from ..dask_blocks import sum_over_blocks
 from ..input import (
     Standardization,
     compute_column_ranges,

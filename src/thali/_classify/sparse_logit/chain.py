@@ -7,8 +7,7 @@ import numpy as np
 from thali._inference.chains import FixedChain
 
 from .arguments import CoefficientPrior, SparseColumns
-from .horseshoe import SLAB_SQUARE, TAU_SQUARE
-from .sweep import (
+from .gibbs_sweep import (
     ACCEPTED,
     ETA,
     HORSESHOE,
@@ -21,6 +20,7 @@ from .sweep import (
     CoefficientState,
     record_sweeps,
 )
+from .horseshoe import SLAB_SQUARE, TAU_SQUARE
 from .trajectory import TrajectorySpace, allocate_trajectory_space
 
 PRIOR_CODES = {"laplace": LAPLACE, "horseshoe": HORSESHOE}

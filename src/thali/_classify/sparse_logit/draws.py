@@ -15,9 +15,9 @@ from thali.errors import Argument, ArgumentError
 from ..input import is_sparse, list_non_reference_classes, list_varying_columns
 from .arguments import SparseColumns, read_prior
 from .chain import SLAB_DF, SLAB_SCALE, CoefficientPrior
+from .gibbs_sweep import HORSESHOE, INTERCEPT_VARIANCE
 from .horseshoe import log_coefficient_density
 from .maximum import compute_coefficient_path, convert_to_original_units
-from .sweep import HORSESHOE, INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:
     import pandas
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..input import Standardization
     from .approximation import NormalChain
     from .chain import CoefficientChain
-    from .sweep import CoefficientProblem
+    from .gibbs_sweep import CoefficientProblem
 
 # checked for convergence: diagnostics of more take longer than many fits
 MAX_CHECKED_COEFFICIENTS = 100
@@ -66,7 +66,7 @@ def build_posterior_tree(
     from thali._posterior.densities import add_log_prior
     from thali._posterior.store import origin, tree_of
 
-    from ..rows import add_log_likelihood, build_observed_row_groups, convert_class_labels
+    from ..row_groups import add_log_likelihood, build_observed_row_groups, convert_class_labels
 
     recorded_chains, parts = cut_records(chains)
     problem = recorded_chains[0].problem
@@ -465,7 +465,7 @@ def sample_prior_predictive(
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
     """Sample scales and coefficients from the prior, and labels of rows."""
-    from ..rows import convert_class_labels
+    from ..row_groups import convert_class_labels
 
     n, d = matrix.shape
     is_free = np.arange(len(classes)) != reference

@@ -39,7 +39,7 @@ from .arguments import (
 )
 from .chain import CoefficientChain, build_coefficient_problem
 from .draws import build_posterior_tree, compute_posterior_means
-from .sweep import CoefficientProblem
+from .gibbs_sweep import CoefficientProblem
 
 if TYPE_CHECKING:
     import pandas

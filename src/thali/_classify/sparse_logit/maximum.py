@@ -26,7 +26,7 @@ from thali._model.base import Job
 from thali.errors import DataError
 
 from ..input import is_sparse, list_non_reference_classes, list_varying_columns
-from .sweep import INTERCEPT_VARIANCE
+from .gibbs_sweep import INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:
     import pandas

@@ -12,8 +12,8 @@ from thali._model.base import Job
 from thali._model.engine import Engine
 from thali._posterior.interval import INTERVAL
 
-from ..blocks import is_dask_array
 from ..classifier import Classifier
+from ..dask_blocks import is_dask_array
 from ..input import compute_column_ranges, is_sparse
 from .arguments import (
     choose_method,
@@ -248,7 +248,7 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
     def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
         if not is_dask_array(X):
             return None
-        from .by_blocks import build_dask_job
+        from .dask_fit import build_dask_job
 
         return build_dask_job(self, X, y, sample_weight, run)
 

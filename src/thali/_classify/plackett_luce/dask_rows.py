@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..blocks import compute_block_standardization, scan_blocks, sum_over_blocks
+from ..dask_blocks import compute_block_standardization, scan_blocks, sum_over_blocks
 from ..input import convert_to_matrix
 from .design import ColumnSummary, PlackettLuceDesign, check_transform, summarise_columns
 from .row_sums import CovariateRows, Curvature, Statistics, merge_equal_rows

@@ -15,7 +15,7 @@ from thali._model.base import Job
 from thali._model.sampling import sampled
 from thali.errors import Argument, ArgumentError
 
-from ..blocks import (
+from ..dask_blocks import (
     BlockScan,
     compute_block_standardization,
     refuse_blocks,
@@ -27,8 +27,8 @@ from .approximation import Expansion, choose_radii, expand_log_likelihood, fit_n
 from .arguments import NORMAL_METHODS, BlockColumns, CoefficientPrior, DenseColumns, read_prior
 from .chain import build_coefficient_problem
 from .engines import check_normal_run
+from .gibbs_sweep import CoefficientProblem
 from .maximum import ObservedRows, build_maximum_job
-from .sweep import CoefficientProblem
 
 if TYPE_CHECKING:
     from .model import SparseMultinomialLogit
