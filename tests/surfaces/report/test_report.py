@@ -22,7 +22,7 @@ from helpers.tiny_models import TINY, fitted
 from PIL import Image
 
 import thali as th
-from thali._choice.answers.simulator import simulated
+from thali._choice.answers.simulator import build_simulator_finding
 from thali._surfaces.html import Chapter, Document, _few_colours, rendered, section_of
 from thali.errors import PYTHON, ArgumentError, DataError, NotFittedError
 from thali.report import report
@@ -347,7 +347,9 @@ def of_one(section):
 
 def simulator_of(model):
     """The page of the simulator alone, and what its script reads."""
-    page, text = looked_at(rendered(of_one(section_of(simulated(market_of(model)), PYTHON))))
+    page, text = looked_at(
+        rendered(of_one(section_of(build_simulator_finding(market_of(model)), PYTHON)))
+    )
     (data,) = page.scripts["application/json"]
     assert not set("<>&") & set(data)
     return page, text, json.loads(data)
@@ -393,7 +395,7 @@ def test_the_simulator_begins_with_the_market_that_was_asked_for(tmp_path):
     both = pd.concat(
         [market.assign(scenario="now"), market.assign(scenario="then")], ignore_index=True
     )
-    section = section_of(simulated(draws, offered(model, both), 0.95), PYTHON)
+    section = section_of(build_simulator_finding(draws, offered(model, both), 0.95), PYTHON)
     assert "scenario now" in section.sentences[0] and section.simulator.interval == "95 % interval"
     _, text = looked_at(rendered(of_one(section)))
     assert "Ours &lt;1&gt;" in text and json.loads(section.simulator.data)["offers_none"] is False
@@ -443,7 +445,7 @@ def test_the_simulator_has_the_columns_of_people_that_tell_them_apart():
 
 
 def test_the_list_of_chapters_names_the_simulator():
-    section = section_of(simulated(market_of(of_people(sex=["w", "m"] * 8))), PYTHON)
+    section = section_of(build_simulator_finding(market_of(of_people(sex=["w", "m"] * 8))), PYTHON)
     page, _ = looked_at(rendered(of_one(section._replace(title="Market simulator"))))
     assert (
         page.links[-2:] == ["#answers", "#answers-0"]

@@ -176,12 +176,14 @@ class MarketAnswers:
         (2009), Discrete choice methods with simulation, section 2.8, of constants by actual shares;
         Rubin (1981), The Bayesian bootstrap.
         """
-        from .rules import How
-        from .shares import market_shares
+        from .rules import ShareSettings
+        from .shares import tabulate_market_shares
 
         asked = (products, change, people, respondent_weights)
-        how = How(rule, scale, availability, actual)
-        return market_shares(self._people_of_fit(), *asked, ci, each_draw, how, cores, random_seed)
+        how = ShareSettings(rule, scale, availability, actual)
+        return tabulate_market_shares(
+            self._people_of_fit(), *asked, ci, each_draw, how, cores, random_seed
+        )
 
     def elasticities(
         self,
@@ -243,12 +245,12 @@ class MarketAnswers:
         ----------
         Train (2009), Discrete choice methods with simulation, section 2.6.
         """
-        from .rules import How
-        from .substitution import elasticities
+        from .rules import ShareSettings
+        from .substitution import tabulate_elasticities
 
         asked = (products, attribute, change, people, respondent_weights)
-        how = How(rule, scale, availability, actual)
-        return elasticities(self._people_of_fit(), *asked, ci, how, cores, random_seed)
+        how = ShareSettings(rule, scale, availability, actual)
+        return tabulate_elasticities(self._people_of_fit(), *asked, ci, how, cores, random_seed)
 
     def holdouts(self, data: "ChoiceExperiment") -> "pandas.DataFrame":
         r"""How well the fit predicts tasks that were held out of it: hits and log score, and shares
@@ -332,12 +334,17 @@ class MarketAnswers:
         ArgumentError
             As `market_shares`, or if a new product is not in the market, or every product is new.
         """
-        from .rules import How
-        from .substitution import source_of_volume
+        from .rules import ShareSettings
+        from .substitution import tabulate_source_of_volume
 
         asked = (products, new, people, respondent_weights)
-        return source_of_volume(
-            self._people_of_fit(), *asked, ci, How(rule, scale, availability), cores, random_seed
+        return tabulate_source_of_volume(
+            self._people_of_fit(),
+            *asked,
+            ci,
+            ShareSettings(rule, scale, availability),
+            cores,
+            random_seed,
         )
 
     def demand(
@@ -394,12 +401,12 @@ class MarketAnswers:
         ArgumentError
             As `market_shares`, or if there is no such product or attribute.
         """
-        from .rules import How
-        from .shares import demand
+        from .rules import ShareSettings
+        from .shares import tabulate_demand
 
         asked = (attribute, product, values, products, people, respondent_weights)
-        how = How(rule, scale, availability, actual)
-        return demand(self._people_of_fit(), *asked, ci, cost, how, cores, random_seed)
+        how = ShareSettings(rule, scale, availability, actual)
+        return tabulate_demand(self._people_of_fit(), *asked, ci, cost, how, cores, random_seed)
 
     def level_effects(
         self,
@@ -622,9 +629,9 @@ class MarketAnswers:
         Train (2009), Discrete choice methods with simulation, section 2.3; Fieller (1954), Some
         problems in interval estimation.
         """
-        from .pay import willingness_to_pay
+        from .willingness_to_pay import tabulate_willingness_to_pay
 
-        return willingness_to_pay(
+        return tabulate_willingness_to_pay(
             self._people_of_fit(), price, each_person, people, respondent_weights, ci
         )
 
@@ -701,7 +708,7 @@ class MarketAnswers:
         ----------
         Green & Krieger (1985), Models and heuristics for product line selection.
         """
-        from .shares import best_products
+        from .shares import tabulate_best_products
 
         asked = (attributes, competitors, n, costs, price, people, respondent_weights)
-        return best_products(self._people_of_fit(), *asked, ci, top, cores, random_seed)
+        return tabulate_best_products(self._people_of_fit(), *asked, ci, top, cores, random_seed)

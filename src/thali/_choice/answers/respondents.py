@@ -6,7 +6,7 @@ from thali._people.respondents import RespondentResults
 from thali._people.segments import HasSegments, Preferences
 from thali._posterior.interval import INTERVAL
 
-from .lines import tabulate_reach
+from .product_lines import tabulate_reach
 from .utilities import tabulate_respondent_utilities
 
 if TYPE_CHECKING:
