@@ -113,15 +113,15 @@ class LogitChooser(Chooser):
 
     def level_cells(self) -> list[np.ndarray]:
         cells_by_attribute = []
-        for name, part, shown in zip(
+        for name, part, is_shown in zip(
             self.data.levels, self.coding.parts, self.coding.seen, strict=True
         ):
             level_values = (
-                np.arange(len(shown) - 1, dtype=float) if part.numbers is None else part.numbers
+                np.arange(len(is_shown) - 1, dtype=float) if part.numbers is None else part.numbers
             )
             cells = np.full(len(level_values), np.nan)
-            is_shown = self.data.scheme.compared(name, np.flatnonzero(shown[:-1]))
-            cells[is_shown] = level_values[is_shown]
+            codes = self.data.scheme.compared(name, np.flatnonzero(is_shown[:-1]))
+            cells[codes] = level_values[codes]
             cells_by_attribute.append(cells)
         return cells_by_attribute
 
@@ -157,8 +157,8 @@ class LogitChooser(Chooser):
             slopes = np.moveaxis((up - down), 0, -1) / (2.0 * steps)
             return np.einsum("...ai,ij,...bj->...ab", slopes, self.covariance, slopes)
 
-    def thin(self, most: int) -> Self:
-        draw_indices = select_draws(self.chain, most)
+    def thin(self, max_draws: int) -> Self:
+        draw_indices = select_draws(self.chain, max_draws)
         if self.is_estimate:
             draw_indices = np.unique(np.append(0, draw_indices))
         if len(draw_indices) == len(self.chain):
@@ -434,13 +434,13 @@ class LogitChooser(Chooser):
             return self.tastes[:, person : person + 1], np.ones((len(self.tastes), 1))
         return self.tastes, self._compute_class_weights(np.eye(1, len(self.membership), person)[0])
 
-    def errors(self, values: np.ndarray, chain: np.ndarray) -> np.ndarray:
+    def errors(self, draws: np.ndarray, chain: np.ndarray) -> np.ndarray:
         from thali._posterior.summary import mean_errors
 
         if self.is_estimate:
-            return values[1:].std(axis=0, ddof=1)
+            return draws[1:].std(axis=0, ddof=1)
         chains = len(np.unique(chain))
-        return mean_errors(np.moveaxis(values.reshape(chains, -1, values.shape[1]), 2, 0))
+        return mean_errors(np.moveaxis(draws.reshape(chains, -1, draws.shape[1]), 2, 0))
 
 
 def iterate_level_differences(
@@ -581,13 +581,13 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
     source = "the sampling distribution of the estimate" if chooser.is_estimate else "the posterior"
     columns = tuple(
         AttributeColumns(
-            part.table[np.append(shown[:-1], True)], part.numbers is not None, part.knots
+            part.table[np.append(is_shown[:-1], True)], part.numbers is not None, part.knots
         )
-        for part, shown in zip(chooser.coding.parts, chooser.coding.seen, strict=True)
+        for part, is_shown in zip(chooser.coding.parts, chooser.coding.seen, strict=True)
     )
     shown_levels = {
-        name: tuple(compress(levels, shown[:-1]))
-        for (name, levels), shown in zip(data.levels.items(), chooser.coding.seen, strict=True)
+        name: tuple(compress(levels, is_shown[:-1]))
+        for (name, levels), is_shown in zip(data.levels.items(), chooser.coding.seen, strict=True)
     }
     return MarketDraws(
         build_market_attributes(
@@ -629,14 +629,16 @@ def _list_first_products(chooser: "LogitChooser") -> tuple[Product, ...]:
         if tuple(None if code < 0 else code for code in row) == no_choice:
             continue
         cells: list[float | None] = []
-        for code, part, shown in zip(row, chooser.coding.parts, chooser.coding.seen, strict=True):
+        for code, part, is_shown in zip(
+            row, chooser.coding.parts, chooser.coding.seen, strict=True
+        ):
             if code < 0:
                 cells.append(None)
             else:
                 cells.append(
                     float(part.numbers[code])
                     if part.numbers is not None
-                    else int(shown[:code].sum())
+                    else int(is_shown[:code].sum())
                 )
         products.append(tuple(cells))
     return tuple(products[:MAX_PRODUCTS])

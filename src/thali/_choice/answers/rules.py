@@ -58,10 +58,10 @@ class ShareSettings(NamedTuple):
             if self.availability is None
             else _parse_by_product("availability", self.availability, labels)
         )
-        for label, value in (availability or {}).items():
+        for label, number in (availability or {}).items():
             proportion(
                 Message(Argument("availability"), f" of {label!r}"),
-                value,
+                number,
                 "the share of occasions on which it is available",
             )
         actual = None if self.actual is None else self._parse_actual(markets, availability or {})
@@ -92,9 +92,9 @@ class ShareSettings(NamedTuple):
                 Argument("actual"),
                 f" has no share for {shorten(absent)}; give one share per product.",
             )
-        for label, value in actual.items():
+        for label, share in actual.items():
             whose = Message(Argument("actual"), f": the share of {label!r}")
-            between(whose, value, "after products without sales are removed from the market")
+            between(whose, share, "after products without sales are removed from the market")
         total, total_available = (
             sum(actual.values()),
             1.0 - np.prod([1.0 - availability.get(label, 1.0) for label in labels]),
@@ -109,11 +109,11 @@ class ShareSettings(NamedTuple):
                 Argument("actual"),
                 f" shares must sum to {total_available:g}{explanation}; they sum to {total:g}.",
             )
-        for label, value in actual.items():
-            if value >= availability.get(label, 1.0):
+        for label, share in actual.items():
+            if share >= availability.get(label, 1.0):
                 raise ArgumentError(
                     Argument("actual"),
-                    f": the share of {label!r} is {value:g}, but it is available on only"
+                    f": the share of {label!r} is {share:g}, but it is available on only"
                     f" {availability[label]:g} of the occasions; reduce the share, or increase ",
                     Argument("availability"),
                     ".",
@@ -211,20 +211,20 @@ class ShareSettings(NamedTuple):
         return list_available_sets(values)
 
 
-def list_available_sets(values: Sequence[float]) -> list[tuple[np.ndarray, float]]:
+def list_available_sets(availability: Sequence[float]) -> list[tuple[np.ndarray, float]]:
     """Return sets of available products and their probabilities.
 
-    `values` contains the availability of each product.
+    `availability` contains the probability that each product is available.
     """
     sets = []
     for availabilities in combinations(
-        *[(True, False) if value < 1.0 else (True,) for value in values]
+        *[(True, False) if value < 1.0 else (True,) for value in availability]
     ):
         if any(availabilities):
             p = np.prod(
                 [
                     v if is_there else 1.0 - v
-                    for v, is_there in zip(values, availabilities, strict=True)
+                    for v, is_there in zip(availability, availabilities, strict=True)
                 ]
             )
             sets.append((np.flatnonzero(availabilities), float(p)))
@@ -238,7 +238,7 @@ def _parse_by_product(name: str, mapping: Any, labels: Sequence[str]) -> dict[st
         raise ArgumentError(
             Argument(name), f" must map products to numbers, such as {{'A': 0.4}}; got {mapping!r}."
         )
-    values = {as_label(label): value for label, value in mapping.items()}
-    for label in values:
+    number_by_label = {as_label(label): number for label, number in mapping.items()}
+    for label in number_by_label:
         find_product(label, labels, name)
-    return values
+    return number_by_label

@@ -77,14 +77,14 @@ def tabulate_market_shares(
 
 
 def summarize_draws(
-    chooser: "Chooser", name: str, values: np.ndarray, ci: float
+    chooser: "Chooser", name: str, draws: np.ndarray, ci: float
 ) -> dict[str, np.ndarray]:
-    """Return interval and standard error of values (draws, quantities), by column."""
-    low, high = estimate_interval(chooser, values, ci)
+    """Return interval and standard error of draws (draws, quantities), by column."""
+    low, high = estimate_interval(chooser, draws, ci)
     return {
         f"{name}_low": low,
         f"{name}_high": high,
-        f"{name}_se": chooser.errors(values, chooser.chain),
+        f"{name}_se": chooser.errors(draws, chooser.chain),
     }
 
 
@@ -501,12 +501,12 @@ def _parse_margins(
     return tuple(components)
 
 
-def _parse_amount(price: str, value: Any) -> float:
+def _parse_amount(price: str, cell: Any) -> float:
     """Return a value of the price as a number, checked."""
-    number = parse_number(as_label(value))
+    number = parse_number(as_label(cell))
     if number is None:
         raise ArgumentError(
-            f"`attributes`: the values of {price!r}, the price, must be numbers; got {value!r}."
+            f"`attributes`: the values of {price!r}, the price, must be numbers; got {cell!r}."
         )
     return number
 

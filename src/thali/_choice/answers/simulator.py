@@ -389,7 +389,7 @@ def build_simulator_finding(
     share_draws = draws.shares([[*offered.products.values(), *no_choice]])[0]
     mean, low, high = draws.summarize(share_draws, tails_of(ci))
     shares = tuple(
-        FormattedShare(name, *(f"{100 * value:.1f}" for value in figures))
+        FormattedShare(name, *(f"{100 * figure:.1f}" for figure in figures))
         for name, figures in zip(names, np.transpose([mean, low, high, high - low]), strict=True)
     )
     winner = shares[int(mean.argmax())]

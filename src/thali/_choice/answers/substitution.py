@@ -55,12 +55,12 @@ def tabulate_elasticities(
         )
     markets = [market]
     for label, (_, low, high) in steps.items():
-        markets += [apply_change(market, {attribute: {label: value}}) for value in (low, high)]
+        markets += [apply_change(market, {attribute: {label: number}}) for number in (low, high)]
     weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
     # the steps would repeat the warnings of the market about numbers outside the tested range
     with silence_warnings():
         base, *changed_shares = settings.shares(chooser, markets, weights.drawn, cores, random_seed)
-    rows, values = [], []
+    rows, elasticities = [], []
     for index, (label, (now, low, high)) in enumerate(steps.items()):
         before, after = changed_shares[2 * index : 2 * index + 2]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -70,9 +70,9 @@ def tabulate_elasticities(
                 product_elasticities = (
                     (after - before) / (after + before) * (high + low) / (high - low)
                 )
-        values.append(product_elasticities)
+        elasticities.append(product_elasticities)
         rows += [(label, product, now, high if low == now else low) for product in market.labels]
-    draws = np.hstack(values)
+    draws = np.hstack(elasticities)
     table = Table(rows, columns=["changed", "product", "from", "to"]).assign(
         elasticity=point_estimate(chooser, draws),
         **summarize_draws(chooser, "elasticity", draws, ci),
@@ -97,8 +97,8 @@ def _choose_steps(
             Argument("attribute"), f": the products have no attribute {attribute!r}.{suggestion}"
         )
     numbers = {
-        label: parse_number(as_label(value))
-        for label, value in zip(market.labels, market.table[attribute], strict=True)
+        label: parse_number(as_label(cell))
+        for label, cell in zip(market.labels, market.table[attribute], strict=True)
     }
     column = names.index(attribute)
     has_attribute = ~np.isnan(chooser.cells(market.table)[:, column])
