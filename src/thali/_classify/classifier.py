@@ -59,6 +59,7 @@ class Classifier(Predictions, RunByChains):
     tune: int
     chains: int
     random_state: Any
+    class_weight: Any = None
     _FINDINGS: ClassVar[str] = "thali._classify.findings"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
 
@@ -178,16 +179,10 @@ class Classifier(Predictions, RunByChains):
         weight = check_row_weights(sample_weight, len(codes))
         if sample_weight is not None:
             warn_about_small_weights(weight, len(self.classes_))
-        weight = apply_class_weights(weight, codes, self.classes_, self._class_weight())
-        return (
-            wrap_sparse_rows(matrix, codes, weight)
-            if is_sparse(matrix)
-            else merge_rows(matrix, codes, weight)
-        )
-
-    def _class_weight(self) -> Any:
-        """Return the class weights that the user passed."""
-        return None
+        weight = apply_class_weights(weight, codes, self.classes_, self.class_weight)
+        if is_sparse(matrix):
+            return wrap_sparse_rows(matrix, codes, weight)
+        return merge_rows(matrix, codes, weight)
 
     def _worded(self, warning: ThaliWarning) -> ThaliWarning:
         """Return a convergence warning with the same text for all fits.
@@ -367,8 +362,6 @@ class Classifier(Predictions, RunByChains):
     def _column_names(self) -> list[str]:
         """Return the names of the covariates; x0, x1, ... if the data have none."""
         names = getattr(self, "feature_names_in_", None)
-        return (
-            [f"x{j}" for j in range(self.n_features_in_)]
-            if names is None
-            else [str(name) for name in names]
-        )
+        if names is None:
+            return [f"x{j}" for j in range(self.n_features_in_)]
+        return [str(name) for name in names]

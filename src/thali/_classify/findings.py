@@ -270,12 +270,15 @@ def weights(model: Any, settings: AnswerSettings) -> Finding:
     table = rank_weights(model, settings.ci)
     shown = table[table["weight"] >= _MIN_SHOWN]  # smaller weights round to zero
     n_weights = model.weights_.size
-    key = "weights.all" if len(table) == n_weights else "weights.some"
-    key = key if model._engine.is_point else "weights.means"
+    key = "weights.means"
+    if model._engine.is_point:
+        key = "weights.all" if len(table) == n_weights else "weights.some"
     title = phrase(ENGLISH, key, shown=f"{len(table):,}", every=f"{n_weights:,}")
-    notes = (ENGLISH["weights.exp"],) if model.get_params()["transform"] is not None else ()
-    named = table.replace({"column": {"1": "the constant"}}) if notes else table
-    sentence, shown = _format_largest(named, "weight", "weights"), _move_names_last(shown)
+    notes, named_table = (), table
+    if model.get_params()["transform"] is not None:
+        notes = (ENGLISH["weights.exp"],)
+        named_table = table.replace({"column": {"1": "the constant"}})
+    sentence, shown = _format_largest(named_table, "weight", "weights"), _move_names_last(shown)
     return Finding(
         sentence, str(title), table, shown, notes=notes, brief=_build_brief(shown, "Weights")
     )
@@ -284,17 +287,13 @@ def weights(model: Any, settings: AnswerSettings) -> Finding:
 @finding("coef", "Coefficients", ON_SCREEN)
 def coefficients(model: Any, settings: AnswerSettings) -> Finding:
     """Report the coefficients of the sparse logit, largest absolute value first."""
-    table, scale = (
-        rank_weights(model, settings.ci),
-        ENGLISH["coef.standard" if model.standardize else "coef.units"],
-    )
+    table = rank_weights(model, settings.ci)
+    scale = ENGLISH["coef.standard" if model.standardize else "coef.units"]
+    key, counts = "coef.all", {}
     if model._engine.is_point:
+        key = "coef.some"
         counts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
-        title = phrase(
-            ENGLISH, "coef.some", covariates=scale, reference=model._reference_, **counts
-        )
-    else:
-        title = phrase(ENGLISH, "coef.all", covariates=scale, reference=model._reference_)
+    title = phrase(ENGLISH, key, covariates=scale, reference=model._reference_, **counts)
     sentence, shown = _format_largest(table, "coef", "coefficients"), _move_names_last(table)
     return Finding(sentence, str(title), table, shown, brief=_build_brief(shown, "Effects"))
 
@@ -327,12 +326,9 @@ def _format_largest(table: "pandas.DataFrame", column: str, words: str) -> Text:
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: AnswerSettings) -> Finding:
     """Report other parameters and the likelihood of all rows."""
-    describe = (
-        _describe_weight_parameters
-        if _has_relative_weights(model)
-        else _describe_coefficient_parameters
-    )
-    return Finding(notes=tuple(describe(model, settings.ci)))
+    if _has_relative_weights(model):
+        return Finding(notes=tuple(_describe_weight_parameters(model, settings.ci)))
+    return Finding(notes=tuple(_describe_coefficient_parameters(model, settings.ci)))
 
 
 def _describe_weight_parameters(model: Any, ci: float) -> list[Text]:

@@ -149,14 +149,11 @@ class Predictions(ScikitLearn):
             refuse_block_errors(return_se)
             return self._predict_blocks(self.predict_proba, X, len(self._require_fitted_classes()))
         matrix = self._read_covariates(X)
-        if return_se:
-            self._fitted()
+        if not return_se:
+            return self._compute_probabilities(matrix)
+        self._fitted()
         probabilities = self._compute_probabilities(matrix)
-        return (
-            (probabilities, self._compute_probability_errors(matrix, probabilities.shape))
-            if return_se
-            else probabilities
-        )
+        return probabilities, self._compute_probability_errors(matrix, probabilities.shape)
 
     def _compute_probability_errors(self, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         """Compute Monte Carlo standard errors of the predicted probabilities."""

@@ -136,7 +136,7 @@ class WeightMaximumEngine(AscentEngine):
         """Build the job of a fit."""
         from .map_estimate import maximise_weights
 
-        def work() -> dict[str, Any]:
+        def fit_attributes() -> dict[str, Any]:
             import pandas
 
             fit = maximise_weights(data, float(model.a), float(model.b))
@@ -161,16 +161,13 @@ class WeightMaximumEngine(AscentEngine):
                 "slope_": fit.slope,
             }
 
-        return Job(work)
+        return Job(fit_attributes)
 
     def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
-            small = model.a_ < 1.0
-            advice = (
-                "choose a = 1, where a maximum exists"
-                if small
-                else "standardise the covariates or choose a larger a"
-            )
+            advice = "standardise the covariates or choose a larger a"
+            if model.a_ < 1.0:
+                advice = "choose a = 1, where a maximum exists"
             yield ConvergenceWarning(
                 f"The weights have not converged after {model._n_passes_} sweeps over the data"
                 f" (gradient {model.slope_:.1e} per row); {advice}."
@@ -207,7 +204,7 @@ class VariationalEngine(AscentEngine):
 
         build_weight_prior(model.a, model.a_range, model.b)
 
-        def work() -> dict[str, Any]:
+        def fit_attributes() -> dict[str, Any]:
             fit = fit_variational(data, a=model.a, a_range=model.a_range, b=float(model.b))
             means = fit.shapes / fit.rates
             return {
@@ -222,7 +219,7 @@ class VariationalEngine(AscentEngine):
                 "converged_": fit.converged,
             }
 
-        return Job(work)
+        return Job(fit_attributes)
 
     def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:

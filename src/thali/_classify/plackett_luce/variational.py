@@ -79,7 +79,7 @@ def maximise_shape(
 
     counts = counts[counts > 0.0]
 
-    def derivatives(x: Any) -> Any:  # with respect to x = ln a
+    def differentiate(x: Any) -> Any:  # with respect to x = ln a
         a = math.exp(x)
         first = a * (float((digamma(a + counts) - digamma(a)).sum()) + slope)
         second = first + a * a * float((polygamma(1, a + counts) - polygamma(1, a)).sum())
@@ -87,20 +87,20 @@ def maximise_shape(
 
     left, right = math.log(low), math.log(high)
     x = min(max(math.log(a), left), right)
-    first, second = derivatives(x)
-    rises_at_start = first > 0.0
+    first, second = differentiate(x)
+    uphill = 1.0 if first > 0.0 else -1.0
     while True:
         if first > 0.0:
             left = x
         else:
             right = x
-        proposal = x - first / second if second < 0.0 else x + (1.0 if rises_at_start else -1.0)
+        proposal = x - first / second if second < 0.0 else x + uphill
         if not left < proposal < right:
             proposal = 0.5 * (left + right)
         if abs(proposal - x) < _SHAPE_TOLERANCE or right - left < _SHAPE_TOLERANCE:
             return math.exp(proposal)
         x = proposal
-        first, second = derivatives(x)
+        first, second = differentiate(x)
 
 
 # starting values of a; from a large a, all classes can become equally probable

@@ -126,11 +126,10 @@ def _log_class_probability(
 def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> dict[str, np.ndarray]:
     """Compute the log prior of learned scales, coefficients and intercepts."""
     variables = {name: posterior[name].values for name in posterior.data_vars}
-    log_priors = (
-        _log_horseshoe_prior(variables, problem)
-        if problem.prior == HORSESHOE
-        else _log_laplace_prior(variables, problem)
-    )
+    if problem.prior == HORSESHOE:
+        log_priors = _log_horseshoe_prior(variables, problem)
+    else:
+        log_priors = _log_laplace_prior(variables, problem)
     if "intercept" in posterior:
         square = posterior["intercept"].values ** 2 / INTERCEPT_VARIANCE
         log_priors["intercept"] = -0.5 * (square + np.log(2.0 * np.pi * INTERCEPT_VARIANCE)).sum(
@@ -285,11 +284,9 @@ def compute_posterior_means(
     """Return posterior means in units of X, as fitted attributes."""
     draws = posterior.draws
     scaled_means = draws["coef"].values.mean(axis=(0, 1))
-    at_mean = (
-        draws["intercept"].values.mean(axis=(0, 1))
-        if "intercept" in draws
-        else np.zeros(len(scaled_means))
-    )
+    at_mean = np.zeros(len(scaled_means))
+    if "intercept" in draws:
+        at_mean = draws["intercept"].values.mean(axis=(0, 1))
     log_likelihood = float(posterior.log_likelihood.mean())
     return {
         **convert_to_original_units(scaled_means, at_mean, standard),

@@ -283,10 +283,9 @@ def build_maximum_job(
     model: "SparseMultinomialLogit", observed: "ObservedRows", eta: float, size: str
 ) -> Job:
     """Build the job that fits the posterior mode."""
-
     reference = model._find_reference_index()
 
-    def work() -> dict[str, Any]:
+    def fit_mode() -> dict[str, Any]:
         mode = maximise_posterior(observed, eta)
         scaled = mode.coef[:, : observed.n_penalised]
         at_mean = mode.coef[:, -1] if model.fit_intercept else np.zeros(len(scaled))
@@ -302,7 +301,7 @@ def build_maximum_job(
             "converged_": mode.converged,
         }
 
-    return Job(work, data=size)
+    return Job(fit_mode, data=size)
 
 
 def convert_to_original_units(

@@ -267,9 +267,6 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
     def _takes_sparse(self) -> bool:
         return self._engine.takes_sparse
 
-    def _class_weight(self) -> Any:
-        return self.class_weight
-
     def _find_reference_index(self) -> int:
         return find_reference_index(self.reference, self.classes_)
 
