@@ -72,10 +72,8 @@ class Classifier(Predictions, RunByChains):
         return settings
 
     def _as_python(self) -> str:
-        """Return the fit as Python code.
-
-        Draws and seed are arguments of the constructor.
-        """
+        """Return the fit as Python code."""
+        # Draws and seed are arguments of the constructor.
         return f"import thali as th\n\nmodel = th.{' '.join(repr(self).split())}\nmodel.fit(X, y)"
 
     def __repr__(self) -> str:  # before and after a fit, as scikit-learn has it
@@ -88,10 +86,8 @@ class Classifier(Predictions, RunByChains):
     def _sample_prior_draws(
         self, matrix: np.ndarray, rngs: Any
     ) -> "tuple[xarray.Dataset, np.ndarray]":
-        """Sample parameters from the prior, and class codes (draws, n) given them.
-
-        The parameters are a group of a tree.
-        """
+        """Sample parameters from the prior, and class codes (draws, n) given them."""
+        # The parameters are a group of a tree.
         raise NotImplementedError
 
     def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
@@ -185,10 +181,8 @@ class Classifier(Predictions, RunByChains):
         return merge_rows(matrix, codes, weight)
 
     def _worded(self, warning: ThaliWarning) -> ThaliWarning:
-        """Return a convergence warning with the same text for all fits.
-
-        Python then shows it once for the many fits of a search.
-        """
+        """Return a convergence warning with the same text for all fits."""
+        # Python then shows it once for the many fits of a search.
         if not isinstance(warning, ConvergenceWarning):
             return warning
         return ConvergenceWarning(

@@ -129,10 +129,8 @@ def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
 
 
 def _load_weight_draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
-    """Return draws (draw, weight) with their classes and columns.
-
-    The weights are coefficients of a sparse logit; a fit without draws has none.
-    """
+    """Return draws (draw, weight) with their classes and columns."""
+    # The weights are coefficients of a sparse logit; a fit without draws has none.
     if model._posterior is not None:
         weights = model._view.draws[model._learned]
         draws = weights.to_numpy().reshape(-1, weights.shape[2] * weights.shape[3])

@@ -55,7 +55,7 @@ def convert_to_matrix(X: Any, names: np.ndarray | None = None) -> np.ndarray:
 
     Examples
     --------
-    >>> matrix_of([[1, 2], [3, float("nan")]])  # doctest: +ELLIPSIS
+    >>> convert_to_matrix([[1, 2], [3, float("nan")]])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); enter finite numbers ...
     """
@@ -161,7 +161,7 @@ def encode_labels(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray
 
     Examples
     --------
-    >>> codes_of(["b", "a", "b", "a"], "Model", 4)
+    >>> encode_labels(["b", "a", "b", "a"], "Model", 4)
     (array(['a', 'b'], dtype='<U1'), array([1, 0, 1, 0]))
     """
     labels = check_labels(y, model, rows)
@@ -328,7 +328,7 @@ def compute_standardization(
     --------
     >>> import numpy as np
     >>> table = np.array([[1e300, 3.0], [3e300, 1.0]])
-    >>> standard_of(table).apply(table).round(12).tolist()
+    >>> compute_standardization(table).apply(table).round(12).tolist()
     [[-1.0, 1.0], [1.0, -1.0]]
     """
     low, high = compute_column_ranges(matrix)

@@ -45,10 +45,8 @@ def _count_replicated_labels(
     filled_bins: np.ndarray,
     rng: Any,
 ) -> np.ndarray:
-    """Count rows per bin with its class in replicated labels.
-
-    The labels are sampled from the predictions; the counts have shape (replicates, bins).
-    """
+    """Count rows per bin with its class in replicated labels."""
+    # The labels are sampled from the predictions; the counts have shape (replicates, bins).
     counts: Any = 0.0
     for block, probabilities in (
         model._iterate_probabilities(matrix)
@@ -64,10 +62,8 @@ def _count_replicated_labels(
 
 
 def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield blocks of rows and their probabilities (rows, replicates, K).
-
-    All replicates have the same probabilities.
-    """
+    """Yield blocks of rows and their probabilities (rows, replicates, K)."""
+    # All replicates have the same probabilities.
     n, K = predicted.shape
     step = max(1, _BLOCK // (REPLICATES * K))
     for start in range(0, n, step):

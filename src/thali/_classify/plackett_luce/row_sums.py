@@ -240,10 +240,8 @@ _MAX_DISTINCT_SHARE = 0.8  # largest share of distinct rows for which a copy is 
 def _find_distinct_rows(
     bits: Any, codes: Any, counts: Any, table: Any, mix: Any, firsts: Any, totals: Any
 ) -> Any:
-    """Find distinct rows in order of appearance; return their number.
-
-    An open hash table contains row numbers.
-    """
+    """Find distinct rows in order of appearance; return their number."""
+    # An open hash table contains row numbers.
     mask = np.uint64(len(table) - 1)
     n_distinct = 0
     for i in range(len(codes)):

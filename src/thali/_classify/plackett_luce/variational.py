@@ -248,10 +248,8 @@ _LOG_NEGLIGIBLE = 40.0  # e^-40 is negligible compared with 1
 
 @scalar
 def _count_equal_steps(log_t: Any, logs: Any, i: Any, margins: Any) -> Any:
-    """Count steps from ln t until a column becomes active.
-
-    It is 0 while a column is becoming active, infinity if none is left.
-    """
+    """Count steps from ln t until a column becomes active."""
+    # It is 0 while a column is becoming active, infinity if none is left.
     n_steps = math.inf
     for j in range(logs.shape[1]):
         x = log_t + logs[i, j]
@@ -264,10 +262,8 @@ def _count_equal_steps(log_t: Any, logs: Any, i: Any, margins: Any) -> Any:
 def _add_probability_integrals(
     logs: Any, shapes: Any, totals: Any, margins: Any, slopes: Any, probabilities: Any
 ) -> None:
-    """Add the integrals of each row to its probabilities.
-
-    `logs` contains ln(W / b), with 0 for the largest of a row.
-    """
+    """Add the integrals of each row to its probabilities."""
+    # `logs` contains ln(W / b), with 0 for the largest of a row.
     classes, p = shapes.shape
     for i in range(logs.shape[0]):
         total = 0.0

@@ -181,10 +181,8 @@ class _RowExpansion(NamedTuple):
 def _compute_class_probabilities(
     linear: np.ndarray, is_class: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute log-likelihoods (J, n) and probabilities (J, q, n).
-
-    `linear` contains J linear predictors of each row, shape (J, q, n).
-    """
+    """Compute log-likelihoods (J, n) and probabilities (J, q, n)."""
+    # `linear` contains J linear predictors of each row, shape (J, q, n).
     maximum = np.maximum(linear.max(axis=1), 0.0)
     probabilities = np.exp(linear - maximum[:, None])
     sums = probabilities.sum(axis=1) + np.exp(-maximum)
@@ -372,10 +370,8 @@ def fit_laplace_approximation(
 def _factorise_precision(
     precision: np.ndarray, curvature: np.ndarray, mean_root_eta: float
 ) -> np.ndarray:
-    """Return the Cholesky factor of P.
-
-    If rounding makes P singular, add a small share of the prior's precision.
-    """
+    """Return the Cholesky factor of P."""
+    # If rounding makes P singular, add a small share of the prior's precision.
     from scipy.linalg import LinAlgError, cholesky
 
     try:
@@ -542,10 +538,8 @@ def has_flat_bound(bounds: Sequence[float], n_coefficients: int) -> bool:
 
 
 def _combine_steps(points: Sequence[_VariationalPoint]) -> tuple[np.ndarray, np.ndarray]:
-    """Return P and P m by Anderson's combination of steps.
-
-    Sizes of steps are measured in the scale of the last precision.
-    """
+    """Return P and P m by Anderson's combination of steps."""
+    # Sizes of steps are measured in the scale of the last precision.
     *previous_points, last_point = points
     scale = 1.0 / np.sqrt(np.diag(last_point.precision))
 
@@ -593,10 +587,8 @@ def _compute_prior_and_entropy(
     intercept_sd: np.ndarray,
     factor: np.ndarray,
 ) -> float:
-    """Compute the terms of the bound other than the log-likelihood.
-
-    They are E ln p(beta, b), the terms of eta, and the entropy.
-    """
+    """Compute the terms of the bound other than the log-likelihood."""
+    # They are E ln p(beta, b), the terms of eta, and the entropy.
     from scipy.special import gammaln
 
     n_penalised = len(factor) - len(intercepts)

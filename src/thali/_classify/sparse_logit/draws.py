@@ -106,10 +106,8 @@ def build_posterior_tree(
 def _log_class_probability(
     coefs: np.ndarray, problem: "CoefficientProblem", rows: np.ndarray
 ) -> np.ndarray:
-    """Compute ln P of each row's class, shape (chains, draws, rows).
-
-    `coefs` has shape (chains, draws, K, m).
-    """
+    """Compute ln P of each row's class, shape (chains, draws, rows)."""
+    # `coefs` has shape (chains, draws, K, m).
     A = problem.covariates
     if isinstance(A, SparseColumns):
         products = A.select_rows(rows).multiply(coefs.reshape(-1, A.m))
@@ -141,10 +139,8 @@ def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> di
 def _log_laplace_prior(
     posterior: dict[Any, np.ndarray], problem: "CoefficientProblem"
 ) -> dict[str, np.ndarray]:
-    """Compute the log prior: Laplace coefficients with the rate √eta.
-
-    eta ~ Gamma(shape, rate) if it is learned.
-    """
+    """Compute the log prior: Laplace coefficients with the rate √eta."""
+    # eta ~ Gamma(shape, rate) if it is learned.
     from scipy.special import gammaln, xlogy
 
     eta, coef = posterior["eta"], posterior["coef"]
@@ -163,10 +159,8 @@ def _log_laplace_prior(
 def _log_horseshoe_prior(
     posterior: dict[Any, np.ndarray], problem: "CoefficientProblem"
 ) -> dict[str, np.ndarray]:
-    """Compute the log prior of tau, c and the coefficients given both.
-
-    tau is half-Cauchy, c² inverse gamma; the density returned is the density of c.
-    """
+    """Compute the log prior of tau, c and the coefficients given both."""
+    # tau is half-Cauchy, c² inverse gamma; the density returned is the density of c.
     from scipy.special import gammaln
 
     tau, slab, coef = posterior["tau"], posterior["slab"], posterior["coef"]

@@ -177,10 +177,8 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
     def _compute_curvature(
         self, here: CoefficientPoint, class_index: np.ndarray, column: np.ndarray
     ) -> np.ndarray:
-        """Return second derivatives of minus the log-likelihood and intercepts' prior.
-
-        They are Z_a^T diag(c p_k (1{k=l} - p_l)) Z_b.
-        """
+        """Return second derivatives of minus the log-likelihood and intercepts' prior."""
+        # They are Z_a^T diag(c p_k (1{k=l} - p_l)) Z_b.
         class_positions = [np.flatnonzero(class_index == k) for k in range(here.coef.shape[0])]
         curvature = np.empty((len(column), len(column)))
         for k, rows in enumerate(class_positions):

@@ -231,10 +231,8 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         return self._engine.build_job(self, data, prior, run)
 
     def _make_dense_if_sampled(self, data: TrainingData, prior: Any) -> TrainingData:
-        """Make a sparse matrix dense if "auto" chooses the Gibbs sampler.
-
-        An error is raised if the matrix is too large.
-        """
+        """Make a sparse matrix dense if "auto" chooses the Gibbs sampler."""
+        # An error is raised if the matrix is too large.
         low, high = compute_column_ranges(data.matrix)
         columns = (int((low != high).sum()) if self.standardize else len(low)) + prior.intercept
         if (
