@@ -63,7 +63,9 @@ def run(
         parts = [
             [d for s, d in chain.kept if b < BLOCKS * s / draws <= b + 1] for b in range(BLOCKS)
         ]
-        of_block = [concatenate_draws(part)._replace(group=np.zeros(len(part), np.int64)) for part in parts]
+        of_block = [
+            concatenate_draws(part)._replace(group=np.zeros(len(part), np.int64)) for part in parts
+        ]
         found.append(
             [tasks_proba(d, asked, repeats=REPEATS, cores=1, random_seed=1)[0] for d in of_block]
         )

@@ -10,10 +10,10 @@ from thali._data.choices import Choices
 from thali._data.kinds import CHOICES
 from thali._data.pairs import PairedComparisons
 from thali._model.clusters import AnswersByRespondent, group_by_respondent
-from thali._model.design_effects import MAX_OPTIONS, dependence_of_chains, effect_of
+from thali._model.design_effects import MAX_OPTIONS, choose_chain_dependence, mean_design_effect
 from thali._model.respondent_scores import (
     ScoreVariance,
-    scores_at,
+    compute_score_variance,
 )
 from thali._posterior.dependence import Dependence
 
@@ -30,7 +30,7 @@ def dependence_of_choices(asked: Any, data: Any, parts: dict[str, Any]) -> Depen
     if not data.are_choices:  # which the model refuses
         return None
     likelihood, prior = parts["likelihood"], parts["prior"]
-    return dependence_of_chains(
+    return choose_chain_dependence(
         asked, data, partial(_scores_of_groups, likelihood, prior), likelihood.ties
     )
 
@@ -57,7 +57,7 @@ def effect_of_data(data: Any) -> float:
     clusters = group_by_respondent(data, likelihood.ties)
     if clusters is None or clusters.n_answers.max() < 2.0:
         return float("nan")
-    return effect_of([_scores_of(data, clusters, likelihood, None)])
+    return mean_design_effect([_scores_of(data, clusters, likelihood, None)])
 
 
 def _scores_of(
@@ -69,7 +69,7 @@ def _scores_of(
         clusters = group_by_respondent(data, False) or clusters
     pose = _problem_of(data, likelihood, prior)
     place = mode_of(pose, covariate_sizes(data))
-    return scores_at(pose, clusters, _comparable(place.logs), place.beta)
+    return compute_score_variance(pose, clusters, _comparable(place.logs), place.beta)
 
 
 def _comparable(logs: np.ndarray) -> np.ndarray:

@@ -7,7 +7,13 @@ import numpy as np
 from thali._digits import number, probability
 from thali._labels import listed
 from thali._late import carried_out_by
-from thali._model.common_findings import asked, convergence, data, methods, summary
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
 from thali._model.finding import (
     MISSES,
     ON_SCREEN,
@@ -15,13 +21,13 @@ from thali._model.finding import (
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Text,
     finding,
 )
 from thali._model.phrases import phrase
 from thali._model.references import Cite
-from thali._model.registry import spec_of
+from thali._model.registry import find_spec
 from thali._model.settings import AnswerSettings
 from thali._posterior.interval import interval_name, tails_of
 
@@ -148,7 +154,7 @@ _MIN_SHOWN = 0.0005  # of a relative weight, with three decimals
 _NAMED, _WORST = 3, 10
 
 
-def makers_of(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
+def finding_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """The makers of the findings: of relative weights, or of coefficients."""
     ours = (weights,) if _is_plackett_luce(model) else (coefficients,)
     of_draws = () if model._posterior is None else (summary,)
@@ -239,7 +245,7 @@ def _comparison(name: str, scores: Scores) -> Text:
 
 
 def _name(model: Any) -> str:
-    spec = spec_of(model)
+    spec = find_spec(model)
     return type(model).__name__ if spec is None else spec.name
 
 
@@ -418,5 +424,5 @@ def modelled(model: Any) -> tuple[Text, ...]:
     return (phrase(ENGLISH, f"methods.{model.prior}", **facts),)
 
 
-_FIRST = (asked(lambda model: ENGLISH["asked"]), cross_validation)
-_LAST = (data, methods(modelled), convergence)
+_FIRST = (make_question_maker(lambda model: ENGLISH["asked"]), cross_validation)
+_LAST = (data, make_methods_maker(modelled), convergence)

@@ -87,7 +87,7 @@ class Predictions(ScikitLearn):
     feature_names_in_: np.ndarray
 
     _is_fitted: Any
-    _fitted: Any
+    _require_posterior: Any
 
     if TYPE_CHECKING:
 
@@ -133,7 +133,7 @@ class Predictions(ScikitLearn):
             return self._in_blocks(self.predict_proba, X, len(self._fitted_classes()))
         matrix = self._checked(X)
         if return_se:
-            self._fitted()
+            self._require_posterior()
         found = self._probabilities(matrix)
         return (found, self._errors_of(matrix, found.shape)) if return_se else found
 

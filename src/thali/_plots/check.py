@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from thali._data.questions import MEMBER
-from thali._model.predictive_check import ROWS, SIMILARITY, checked_in, options_in
+from thali._model.predictive_check import ROWS, SIMILARITY, get_check_words, list_checked_options
 from thali._posterior.interval import level_name
 from thali.errors import ArgumentError
 
@@ -59,11 +59,11 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
     if max_pairs < 1:
         raise ArgumentError(f"`max_pairs` must be >= 1; got {max_pairs}")
     everything, table = table, table.head(max_pairs)
-    of, options = checked_in(everything), options_in(everything)
+    of, options = get_check_words(everything), list_checked_options(everything)
     shown = dict(zip(options, short(options), strict=True))
     if everything.attrs[ROWS] == MEMBER:
         table = table.assign(offered=table["offered"].map(short_set))
-    names = [of.sentence(row, shown) for row in table.itertuples()]
+    names = [of.describe_row(row, shown) for row in table.itertuples()]
     if "group" in table:  # of people
         names = [f"{name} ({group})" for name, group in zip(names, table["group"], strict=True)]
     rows = table.index.to_numpy()
@@ -91,7 +91,7 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
     of_all = (
         ""
         if len(table) == len(everything)
-        else f"\n{len(table):,} of {len(everything):,} {of.what}, worst first"
+        else f"\n{len(table):,} of {len(everything):,} {of.picture_text}, worst first"
     )
     ax.set_xlabel(f"{of.quantity}{of_all}")
     legend_of(ax, "lower left", (0, 1), handles=handles, ncols=2)

@@ -16,7 +16,7 @@ from thali._described import Facts
 from thali._digits import PAGE_MARKS
 from thali._inference.warn import warn_of_loss
 from thali._labels import printable
-from thali._model.aliases import plain
+from thali._model.aliases import normalise_name
 from thali._model.common_findings import has_draws
 from thali._model.finding import (
     ANSWERS,
@@ -30,9 +30,9 @@ from thali._model.finding import (
     Findings,
     Picture,
 )
-from thali._model.references import cited_in
-from thali._model.registry import spec_of
-from thali._model.versions import made_by, versions
+from thali._model.references import list_references
+from thali._model.registry import find_spec
+from thali._model.versions import describe_versions, format_report_footer
 from thali._page import markup, policy
 from thali.errors import Words
 
@@ -125,8 +125,17 @@ def document_of(
     """The report of a model; `command` is what was typed, "" if that is not known."""
     cover = cover._replace(date=_date(model) or cover.date)
     facts = (fit_in_words(model),)
-    run = Section(SETTINGS, facts=(*_run(model), *versions()), code=command or model._as_python())
-    return _document(list(findings.of(PAGE)), words, facts, run, made_by(_date(model)), cover)
+    run = Section(
+        SETTINGS, facts=(*_run(model), *describe_versions()), code=command or model._format_python()
+    )
+    return _document(
+        list(findings.select_surface(PAGE)),
+        words,
+        facts,
+        run,
+        format_report_footer(_date(model)),
+        cover,
+    )
 
 
 def document_of_answer(
@@ -139,9 +148,14 @@ def document_of_answer(
 ) -> Document:
     """The report of anything else that has findings; `about`: what it is of, `settings`: those it
     was made with."""
-    run = Section(SETTINGS, facts=(*settings, *versions()), code=command)
+    run = Section(SETTINGS, facts=(*settings, *describe_versions()), code=command)
     return _document(
-        list(findings.of(PAGE)), words, (about,) if about else (), run, made_by(), cover
+        list(findings.select_surface(PAGE)),
+        words,
+        (about,) if about else (),
+        run,
+        format_report_footer(),
+        cover,
     )
 
 
@@ -154,7 +168,10 @@ def _document(
     cover: Cover,
 ) -> Document:
     asked = " ".join(
-        sentence for found in shown if found.key == "asked" for sentence in found.sentences(words)
+        sentence
+        for found in shown
+        if found.key == "asked"
+        for sentence in found.format_sentences(words)
     )
     # which the question that leads says in short
     is_title = not cover.title and asked.endswith("?")
@@ -166,7 +183,7 @@ def _document(
         for found in shown
         if found.good is not None
     )
-    cited = cited_in(text for found in shown for text in (found.sentence, *found.notes))
+    cited = list_references(text for found in shown for text in (found.sentence, *found.notes))
     chapters = [
         Chapter(_TITLES[name], sections)
         for name in CHAPTERS
@@ -178,7 +195,7 @@ def _document(
         title=cover.title or lead.question,
         question=cover.question or asked * (not is_title),
         facts=(cover.data, cover.date, *facts, cover.author),
-        lead=Section(lead.question, tuple(lead.sentences(words)[:1]), _pictures(lead)),
+        lead=Section(lead.question, tuple(lead.format_sentences(words)[:1]), _pictures(lead)),
         lights=lights,
         chapters=tuple(chapters),
         made=made,
@@ -210,10 +227,10 @@ def _sections(shown: list[Finding], lead: Finding, words: Words) -> tuple[Sectio
 
 def section_of(found: Finding, words: Words) -> Section:
     """A finding as a part of a page."""
-    sentences = found.sentences(words)
+    sentences = found.format_sentences(words)
     if found.key == "methods":
         sentences = [" ".join(sentences)]
-    table = found.to_read
+    table = found.main_table
     tables = (
         ()
         if table is None or not len(table)
@@ -229,10 +246,10 @@ def fit_in_words(model: "Model") -> str:
 
 def _name(model: Any) -> str:
     """The model as a heading."""
-    spec = spec_of(model)
+    spec = find_spec(model)
     if spec is None:
         return type(model).__name__
-    names = [alias for alias in spec.aliases if plain(alias) == plain(spec.name)]
+    names = [alias for alias in spec.aliases if normalise_name(alias) == normalise_name(spec.name)]
     return names[0] if names else spec.name.replace("-", " ").capitalize()
 
 
@@ -241,7 +258,7 @@ def _run(model: "Model") -> tuple[tuple[str, str], ...]:
     facts = [("Model", " ".join(model._format_call().split()))]
     facts += [
         (name.replace("_", " ").capitalize(), _number(name, value))
-        for name, value in model._run_settings().items()
+        for name, value in model._get_run_settings().items()
     ]
     return tuple(facts)
 

@@ -12,7 +12,7 @@ from thali._labels import shorten
 from thali._model import printed_findings
 from thali._model.base import Model
 from thali._model.finding import Findings
-from thali._model.settings import USUAL, AnswerSettings
+from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
 from thali._paired import findings as of_leaderboard
 from thali._paired import made
 from thali._paired.board import Leaderboard
@@ -62,7 +62,7 @@ def findings(answer: Any, **settings: Any) -> Findings:
     if isinstance(answer, Leaderboard):
         return of_leaderboard.findings_of(answer)
     if isinstance(answer, Printed):
-        return printed_findings.findings_of(answer)
+        return printed_findings.build_printed_findings(answer)
     if isinstance(answer, pandas.DataFrame) and {"scorer", "by"} & set(answer.attrs):
         return of_comparison.find_comparison_findings(answer)
     raise ArgumentError(
@@ -194,7 +194,7 @@ def page_of(
     what: Any,
     command: str = "",
     words: Words = PYTHON,
-    settings: AnswerSettings = USUAL,
+    settings: AnswerSettings = DEFAULT_SETTINGS,
     figures: Figures | None = None,
     cover: Cover = UNTITLED,
 ) -> bytes:
@@ -217,10 +217,10 @@ def _document(
     return document_of_answer(findings_of(what), command, words, cover)
 
 
-def findings_of(what: Any, settings: AnswerSettings = USUAL) -> Findings:
+def findings_of(what: Any, settings: AnswerSettings = DEFAULT_SETTINGS) -> Findings:
     """The findings of an answer, with those settings if it is of a model."""
     if isinstance(what, Model):
-        return what._findings_with(what._settings_for(what._data_of_fit(), settings))
+        return what._build_findings(what._complete_settings(what._get_fit_data(), settings))
     return findings(what)
 
 

@@ -15,7 +15,7 @@ from thali._model.finding import (
     Brief,
     Finding,
     Findings,
-    rendered,
+    render_text,
 )
 from thali._model.table_columns import COLUMNS, PROBABILITY
 from thali.errors import Words
@@ -84,7 +84,9 @@ def screen(
         blocks.append(_block(label, _text(found, brief, words), brief, room, place))
     tail = [("More", _in_lines(more, room))]
     tail += [
-        ("Next", wrap(rendered(brief.next, words), room)) for _, brief in briefs if brief.next != ""
+        ("Next", wrap(render_text(brief.next, words), room))
+        for _, brief in briefs
+        if brief.next != ""
     ]
     first = shortened(wrap(head, width), _MAX_HEAD, width)
     left = LINES - 2 - len(first) - _height(tail)
@@ -106,7 +108,7 @@ def result(findings: Findings, words: Words) -> str:
         f"{_WARNING}: {_text(found, brief, words)}" for found, brief in briefs if _is_warning(found)
     ]
     answers = [
-        rendered(found.sentence or brief.text or "", words)
+        render_text(found.sentence or brief.text or "", words)
         for found, brief in briefs
         if not _is_warning(found)
     ]
@@ -122,7 +124,7 @@ def _in_order(findings: Findings) -> list[tuple[Finding, Brief]]:
     """The findings that a screen shows: what is wrong, then by chapters."""
     shown = [
         (found, found.brief or Brief(""))
-        for found in findings.of(SCREEN)
+        for found in findings.select_surface(SCREEN)
         if found.brief or _is_warning(found)
     ]
     return sorted(
@@ -137,7 +139,7 @@ def _is_warning(found: Finding) -> bool:
 
 
 def _text(found: Finding, brief: Brief, words: Words) -> str:
-    return rendered(found.sentence if brief.text is None else brief.text, words)
+    return render_text(found.sentence if brief.text is None else brief.text, words)
 
 
 def _block(label: str, sentence: str, brief: Brief, width: int, place: int) -> _Block:

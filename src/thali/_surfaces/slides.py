@@ -70,10 +70,10 @@ def slides(findings: Findings, words: Words, about: str) -> dict[str, Slide]:
     """A slide for each answer with a picture, by the names of their files, in the order of a
     reader's questions."""
     made: dict[str, Slide] = {}
-    for found in findings.of(PAGE):
+    for found in findings.select_surface(PAGE):
         if found.picture is None or found.chapter != ANSWERS:
             continue
-        said, *_ = found.sentences(words) or [found.question]
+        said, *_ = found.format_sentences(words) or [found.question]
         first, *_ = _SENTENCES.split(said)
         made[f"{len(made) + 1:02}_{found.picture.stem}"] = Slide(found.picture, first, about)
     return made

@@ -11,12 +11,14 @@ from .readable import align, readable
 
 def text_of(findings: Findings, words: Words) -> str:
     """All that a terminal shows of findings, one after the other."""
-    return "\n\n".join(filter(None, (part_of(found, words) for found in findings.of(TEXT))))
+    return "\n\n".join(
+        filter(None, (part_of(found, words) for found in findings.select_surface(TEXT)))
+    )
 
 
 def part_of(found: Finding, words: Words) -> str:
     """One finding: its sentences and its table."""
-    sentences = found.sentences(words)
+    sentences = found.format_sentences(words)
     if found.good is False and found.table is None:
         sentences[:1] = [f"WARNING: {each}" for each in sentences[:1]]
     first, notes = (sentences[:1], sentences[1:]) if found.sentence != "" else ([], sentences)
@@ -25,7 +27,7 @@ def part_of(found: Finding, words: Words) -> str:
 
 def _table(found: Finding) -> Iterable[str]:
     """The table of a finding, in lines."""
-    table = found.to_read
+    table = found.main_table
     if table is None or not found.is_printed or not len(table):
         return ()
     shown = readable(table)

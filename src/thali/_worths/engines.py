@@ -14,13 +14,13 @@ from thali._inference.warn import is_quiet
 from thali._model.base import Job
 from thali._model.best_worst import RANKING
 from thali._model.engine import (
-    ChainsOfRespondents,
     Engine,
-    Prepared,
-    refuse_of_chains,
-    refuse_other_methods,
+    PreparedFit,
+    RespondentChainEngine,
+    check_method_arguments,
+    refuse_chain_argument,
 )
-from thali._model.option_scores import ScoreScale, scores_of_draws, tabulate_scores
+from thali._model.option_scores import ScoreScale, score_draws, tabulate_scores
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
 from thali._people.columns import no_covariates
@@ -77,7 +77,7 @@ class WorthsEngine(Engine):
             raise individuals_required("by")
         draws = model._draws
         return tabulate_scores(
-            {"": scores_of_draws(draws.weights, scale)}, draws.labels, scale, None, ci
+            {"": score_draws(draws.weights, scale)}, draws.labels, scale, None, ci
         )
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
@@ -102,7 +102,7 @@ class WorthsEngine(Engine):
         return replicates(problem, model._draws, model._view.shape, rng)
 
 
-class LaplaceEngine(WorthsEngine, ChainsOfRespondents):
+class LaplaceEngine(WorthsEngine, RespondentChainEngine):
     """Independent draws from the lattice of Laplace's approximations."""
 
     has_evidence = True
@@ -110,22 +110,22 @@ class LaplaceEngine(WorthsEngine, ChainsOfRespondents):
 
     def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
         """The fit, checked; `asked` are the arguments of `fit`."""
-        data = model._as_data(data)
+        data = model._convert_data(data)
         tune = self.usual_tune if asked["tune"] is None else asked["tune"]
         sampling = self.sampling(model, data, build_run(**{**asked, "tune": tune}))
         if not is_quiet():
             data.warn_if_unusual()
-        return model._job_of(sampling, str(data))
+        return model._build_job(sampling, str(data))
 
-    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
+    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> PreparedFit:
         """What `fit` would run, after every check that it makes; nothing is drawn."""
-        return Prepared(model._problem(model._as_data(data)).lapse)
+        return PreparedFit(model._problem(model._convert_data(data)).lapse)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         """What a fit to these data runs."""
         if run.thin is not None:
-            refuse_of_chains(
-                "thin", because=", because draws from the chosen method are already independent"
+            refuse_chain_argument(
+                "thin", reason=", because draws from the chosen method are already independent"
             )
         problem = model._problem(source)
 
@@ -195,7 +195,7 @@ def sampling_of_chains(
         is_compiled=True,
         settings=settings,
         first_draws=first_draws,
-        completed=completed,
+        complete_tree=completed,
     )
 
 
@@ -254,13 +254,13 @@ class MaximumEngine(WorthsEngine):
 
     def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
         """The fit, checked; `asked` are the arguments of `fit`."""
-        data = model._as_data(data)
+        data = model._convert_data(data)
         problem = self._problem(model, data, asked)
         return Job(lambda: {"_estimates_": estimate(problem)}, data=str(data))
 
-    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
+    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> PreparedFit:
         """What `fit` would run, after every check that it makes."""
-        return Prepared(self._problem(model, model._as_data(data), {}).lapse)
+        return PreparedFit(self._problem(model, model._convert_data(data), {}).lapse)
 
     def _problem(self, model: Any, data: Any, asked: Mapping[str, Any]) -> WorthProblem:
         refuse_run(model, asked)
@@ -334,10 +334,10 @@ def refuse_run(model: Any, asked: Mapping[str, Any]) -> None:
         for name, each in inspect.signature(model.fit).parameters.items()
         if name != "data"
     }
-    refuse_other_methods(BRADLEY_TERRY_LUCE, "maximum-likelihood", asked, usual)
+    check_method_arguments(BRADLEY_TERRY_LUCE, "maximum-likelihood", asked, usual)
     for name in ("job", "max_time"):
         if asked.get(name) is not None:
-            refuse_of_chains(name)
+            refuse_chain_argument(name)
     if model.spread is not None:
         raise ArgumentError(
             Argument("spread"),
@@ -353,7 +353,7 @@ def estimates_table(found: EstimatedWorths, ci: float) -> "pandas.DataFrame":
     import pandas as pd
     from scipy.special import ndtri, stdtrit
 
-    from thali._model.covariates import parameter
+    from thali._model.covariates import coefficient_name
     from thali._tables import Table
 
     problem = found.problem
@@ -371,7 +371,7 @@ def estimates_table(found: EstimatedWorths, ci: float) -> "pandas.DataFrame":
         *(f"log_worth[{label}]" for label in found.data.labels),
         *(["log_tie"] * found.has_ties),
     ]
-    names += [parameter(name) for name in problem.covariates]
+    names += [coefficient_name(name) for name in problem.covariates]
     columns = {
         "estimate": value,
         "std_error": error,

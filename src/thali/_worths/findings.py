@@ -19,8 +19,24 @@ from thali._model.choice_findings import (
     describe_ties,
     format_row,
 )
-from thali._model.common_findings import asked, convergence, data, has_draws, methods, summary
-from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.common_findings import (
+    convergence,
+    data,
+    has_draws,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
+from thali._model.finding import (
+    FULL,
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    FindingMaker,
+    Text,
+    finding,
+)
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
@@ -57,7 +73,7 @@ ENGLISH = {
 _NAMED = 3
 
 
-def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def finding_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """The makers of the findings."""
     return MAKERS if model._engine.draws else ESTIMATES
 
@@ -73,7 +89,7 @@ def ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 @finding("option_scores", "Preference scores", ON_SCREEN)
 def option_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """The scores of the options where the best and the worst were named."""
-    if model._data_of_fit().worst is None and settings.none is None:
+    if model._get_fit_data().worst is None and settings.none is None:
         return None
     table = model.scores(None, settings.none, settings.random_seed, settings.ci)
     return build_score_finding(table, "option_scores.title", "option_scores")
@@ -87,7 +103,7 @@ def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     named = listed(
         [f"{option} ({number(share)})" for option, share in shares.nlargest(_NAMED).items()]
     )
-    has_scores = model._data_of_fit().worst is not None or settings.none is not None
+    has_scores = model._get_fit_data().worst is not None or settings.none is not None
     brief = None if has_scores else Brief("Worths", table=table)
     return Finding(
         phrase(ENGLISH, "worths", named=named),
@@ -101,7 +117,7 @@ def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 def reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """How well estimates agree with the worths themselves; None of two options, which always
     agree."""
-    data = model._data_of_fit()
+    data = model._get_fit_data()
     if data.n_options < 3:
         return None
     problem, halves = model._problem(data), {}
@@ -182,7 +198,7 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 def rules_of(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """How the choices were modelled, given worths."""
-    source, observed = Cite("bradley1952", "luce1959", inside=True), model._data_of_fit()
+    source, observed = Cite("bradley1952", "luce1959", inside=True), model._get_fit_data()
     known = ENGLISH["methods.learned"]
     if model.spread is not None:
         known = phrase(ENGLISH, "methods.fixed", spread=model.spread)
@@ -204,7 +220,7 @@ def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """The same of estimates."""
     source = Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(COMMON, "ml.methods.luce", source=source)]
-    sentences += _rules(model, model._data_of_fit(), "")
+    sentences += _rules(model, model._get_fit_data(), "")
     if model._covariates:
         sentences.append(phrase(COMMON, "ml.methods.covariates", names=listed(model._covariates)))
     errors: Text = COMMON["ml.methods.observed"]
@@ -218,7 +234,7 @@ def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 
 _FIRST = (
-    asked(lambda model: ENGLISH["asked"]),
+    make_question_maker(lambda model: ENGLISH["asked"]),
     ranks,
     option_scores,
     worths,
@@ -232,8 +248,16 @@ MAKERS = (
     check,
     summary,
     data,
-    methods(modelled),
+    make_methods_maker(modelled),
     independence,
     convergence,
 )
-ESTIMATES = (*_FIRST, estimates, check, data, methods(estimated), independence, convergence)
+ESTIMATES = (
+    *_FIRST,
+    estimates,
+    check,
+    data,
+    make_methods_maker(estimated),
+    independence,
+    convergence,
+)

@@ -12,14 +12,14 @@ from thali._data.groups import GroupedData
 from thali._data.judged import Judged, merge_new_data
 from thali._data.kinds import PAIRS
 from thali._inference.seeds import spawn_generators
-from thali._model.base import FixedMethod
+from thali._model.base import FixedMethodModel
 from thali._model.best_worst import RULES, default_rule
-from thali._model.chain_model import RunByChains, chains_that_go_on
-from thali._model.data_argument import data_of_thali
-from thali._model.engine import Engine, Prepared
-from thali._model.group_models import HasGroups
+from thali._model.chain_model import MarkovChainModel, require_stored_chains
+from thali._model.data_argument import check_data
+from thali._model.engine import Engine, PreparedFit
+from thali._model.group_models import MultiGroupModel
 from thali._model.maximum_likelihood import MaximumLikelihoodResults
-from thali._model.option_scores import ScoreScale, place_of
+from thali._model.option_scores import ScoreScale, anchor_index
 from thali._model.prior_sample import PriorSample
 from thali._model.requirements import (
     mark_as_setup,
@@ -28,7 +28,7 @@ from thali._model.requirements import (
     require_maximum_likelihood,
     requires,
 )
-from thali._model.tie_treatment import CONVERSIONS, counted, has_ties, with_covariates
+from thali._model.tie_treatment import CONVERSIONS, has_ties, select_covariates, treat_ties
 from thali._people.populations import (
     ADJUSTED,
     COMMON,
@@ -79,7 +79,7 @@ def several_groups(model: Any, name: str) -> None:
         )
 
 
-class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
+class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
     r"""Learn the worth of each option from pairs, rankings, choices out of sets, or best and worst
     of them.
 
@@ -331,7 +331,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             "random_seed": random_seed,
         }
         run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
-        return self._carry_out(self._engine.job(self, data, run))
+        return self._run_job(self._engine.job(self, data, run))
 
     @mark_as_setup
     def prepare(
@@ -341,11 +341,11 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         tune: int | None = None,
         thin: int | None = None,
         **others: Any,
-    ) -> Prepared:
+    ) -> PreparedFit:
         """What `fit` would run, after every check that it makes; nothing is drawn."""
         return self._engine.prepare(self, data, {"draws": draws, "thin": thin})
 
-    @requires(chains_that_go_on)
+    @requires(require_stored_chains)
     def update(
         self,
         new_data: Any,
@@ -384,15 +384,15 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         ConvergenceWarning
             If the chains do not agree yet.
         """
-        from thali._model.sampling import refuse_changed
+        from thali._model.sampling import check_unchanged
 
-        refuse_changed(self)
-        data = self._as_data(merge_new_data(self._state_.source, new_data))
+        check_unchanged(self)
+        data = self._convert_data(merge_new_data(self._state_.source, new_data))
         was = self._state_
         draws = was.draws if draws is None else draws
-        return self._update(data, draws, was.run.tune, cores, progressbar)
+        return self._update_fit(data, draws, was.run.tune, cores, progressbar)
 
-    def _as_data(self, data: Any) -> Any:
+    def _convert_data(self, data: Any) -> Any:
         """The data with ties and covariates as the model takes them, after every check of both."""
         check_people(self.people, data=data)
         if isinstance(data, Mapping | GroupedData):
@@ -405,7 +405,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
 
     def _as_data_of_one(self, data: Any) -> Any:
         """The data of one group, as the model takes them."""
-        data = data_of_thali(data, PAIRS)
+        data = check_data(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
             raise DataError(
                 "BradleyTerryLuce requires PairedComparisons or Choices; got"
@@ -416,8 +416,8 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         if isinstance(data, Choices) and data.n_ties and data.is_paired:
             data = data.to_comparisons()
         if data.kind == PAIRS:
-            data = counted(data, self.ties, known)
-        return with_covariates(data, self.covariates)
+            data = treat_ties(data, self.ties, known)
+        return select_covariates(data, self.covariates)
 
     def _problem(self, data: Any, usual: str = ADJUSTED, has_prior: bool = True) -> WorthProblem:
         """The density of data, after the checks of all arguments."""
@@ -443,11 +443,11 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             return GroupProblem(data, lapse, ties, rule, spread, self.people)
         return WorthProblem(data, lapse, ties, rule, spread, self.people, usual, has_prior)
 
-    def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
+    def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
         """The settings, if there are such an option and so many respondents with individual
         worths."""
         if settings.none is not None:
-            place_of(settings.none, data.labels)
+            anchor_index(settings.none, data.labels)
         if settings.segments is not None:
             if not isinstance(self.people, Individuals):
                 needed = Setting("people", Individuals())
@@ -461,9 +461,9 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         data, draws = self._engine.part_of_class(self, number)
         return self._model_of_part(data, draws, f"class {number}")
 
-    def _part_of_group(self, name: str) -> Self:
+    def _copy_for_group(self, name: str) -> Self:
         if not self._groups:
-            return self._of_part(self.posterior_, f"group {name}")
+            return self._copy_with_posterior(self.posterior_, f"group {name}")
         data, draws = self._engine.part_of_group(self, name)
         return self._model_of_part(data, draws, f"group {name}")
 
@@ -472,16 +472,16 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         problem = WorthProblem(data, draws.lapse, draws.nu is not None, draws.rule)
         spread = self._view.draws["spread"].values.ravel()
         tree = problem.tree_of_draws(draws, spread, dict(self._view.attributes))
-        part = self._of_part(tree, what)
+        part = self._copy_with_posterior(tree, what)
         part.people, part.method, part._data_of_part = None, "mcmc", data
         return part
 
-    def _data_of_fit(self) -> Any:
-        found = super()._data_of_fit()
+    def _get_fit_data(self) -> Any:
+        found = super()._get_fit_data()
         return self._data_of_part if found is None else found
 
-    def _options_of_fit(self) -> list[str]:
-        return list(self._data_of_fit().labels)
+    def _get_fit_options(self) -> list[str]:
+        return list(self._get_fit_data().labels)
 
     @property
     @requires(require_maximum_likelihood)
@@ -503,22 +503,22 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         """The draws of worths; by maximum likelihood those of the distribution of the estimates in
         large samples."""
         self._require_fitted()
-        return self._once("draws", lambda: self._engine.draws_of(self))
+        return self._compute_once("draws", lambda: self._engine.draws_of(self))
 
     @property
     def _means(self) -> WorthDraws:
         """What predictions are means over: the draws, or the estimate alone."""
         self._require_fitted()
-        return self._once("means", lambda: self._engine.means_of(self))
+        return self._compute_once("means", lambda: self._engine.means_of(self))
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         """The quantities whose agreement between chains means something: those of the summary, draw
         by draw."""
         found = {} if self.spread is not None else {"spread": self._view.draws["spread"].values}
         found["log_likelihood"] = self._view.log_likelihood
         return found | self._engine.quantities(self)
 
-    def _advice(self) -> "Advice":
+    def _get_advice(self) -> "Advice":
         return self._engine.advice
 
     def worths(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -645,9 +645,11 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
 
     def _score_scale(self, none: str | None = None) -> ScoreScale:
         """Return what scores are on; `none` is the option at its zero."""
-        data = self._data_of_fit()
+        data = self._get_fit_data()
         size = float(data.sizes.mean()) if isinstance(data, Choices) else 2.0
-        return ScoreScale(size, None if none is None else place_of(none, self._options_of_fit()))
+        return ScoreScale(
+            size, None if none is None else anchor_index(none, self._get_fit_options())
+        )
 
     @property
     def _covariates(self) -> tuple[str, ...]:
@@ -676,9 +678,9 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        from thali._model.covariates import effects_table
+        from thali._model.covariates import tabulate_effects
 
-        return effects_table(self._draws.covariates, self._draws.beta, ci)
+        return tabulate_effects(self._draws.covariates, self._draws.beta, ci)
 
     def predict_proba(
         self, sets: Any, return_se: bool = False, covariates: Any = None, respondent: Any = None
@@ -717,7 +719,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             If a label or a covariate is unknown, or an entry is not two different options or more.
         """
         if return_se:
-            self._fitted()
+            self._require_posterior()
         means = self._means
         if respondent is not None:
             means = self._engine.means_of(self, respondent)
@@ -841,7 +843,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         discrepancies.
         """
         self._require_fitted()
-        return self._engine.check(self, single_choices(self._data_of_fit()), random_seed, ci)
+        return self._engine.check(self, single_choices(self._get_fit_data()), random_seed, ci)
 
     def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The observed proportions beside the predicted probabilities.
@@ -866,7 +868,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             If `ci` is not between 0 and 1.
         """
         self._require_fitted()
-        return self._engine.predictions(self, single_choices(self._data_of_fit()), ci)
+        return self._engine.predictions(self, single_choices(self._get_fit_data()), ci)
 
     def next_pairs(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
@@ -966,18 +968,18 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         ----------
         Rue, Martino & Chopin (2009), Approximate Bayesian inference for latent Gaussian models.
         """
-        from thali._model.evidence import refuse_unfinished
-        from thali._model.sampling import refuse_changed
+        from thali._model.evidence import check_finished
+        from thali._model.sampling import check_unchanged
 
-        self._fitted()
+        self._require_posterior()
         if self._data_of_part is not None:
             raise ArgumentError("The evidence of one class or group is not known; fit its data.")
-        refuse_unfinished(self)
-        refuse_changed(self)
-        return self._evidence(self._data_of_fit(), random_seed)
+        check_finished(self)
+        check_unchanged(self)
+        return self._evidence(self._get_fit_data(), random_seed)
 
-    def _evidence_of(self, data: Any, how: Any) -> LogEvidence:
-        return self._evidence(self._as_data(data), how.random_seed)
+    def _compute_log_evidence(self, data: Any, how: Any) -> LogEvidence:
+        return self._evidence(self._convert_data(data), how.random_seed)
 
     def _evidence(self, data: Any, random_seed: Any) -> LogEvidence:
         from .evidence import evidence_of
@@ -996,13 +998,13 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
 
     # Simulated data -------------------------------------------------------------------------------
 
-    def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        return self._engine.sample_prior(self._problem(self._as_data(data)), rngs)
+    def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+        return self._engine.sample_prior(self._problem(self._convert_data(data)), rngs)
 
-    def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
-        return self._engine.replicates(self, self._problem(self._as_data(data)), rng)
+    def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        return self._engine.replicates(self, self._problem(self._convert_data(data)), rng)
 
-    def _observed(self, data: Any) -> dict[str, np.ndarray]:
+    def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
         from .simulation import observed
 
-        return observed(self._problem(self._as_data(data)), self._view)
+        return observed(self._problem(self._convert_data(data)), self._view)

@@ -19,20 +19,24 @@ from thali._model.answer_checks import (
     predict_answers,
 )
 from thali._model.best_worst import answer_probabilities, choice_probabilities
-from thali._model.covariates import parameter, values_for
-from thali._model.log_predictive import by_respondent, choices_by_person, log_of_choices
+from thali._model.covariates import coefficient_name, predictor_matrix
+from thali._model.log_predictive import (
+    count_answers_by_respondent,
+    sum_log_choices,
+    tabulate_by_respondent,
+)
 from thali._model.next_question import (
+    allowed_options,
+    build_worth_target,
     check_goal,
-    every_pair,
-    options_among,
-    pairs_table,
-    sets_table,
-    spaced,
-    subsets_of,
-    target_of_worths,
+    list_pairs,
+    list_subsets,
+    space_draws,
+    tabulate_pairs,
+    tabulate_sets,
 )
 from thali._model.option_sets import is_best_worst, pair_indices, set_indices, tabulate_outcomes
-from thali._model.predictive_check import spaced_draws
+from thali._model.predictive_check import select_draws
 from thali._posterior.summary import mean_errors
 from thali.errors import ArgumentError
 
@@ -136,7 +140,7 @@ class WorthDraws(NamedTuple):
     def values_for(self, given: Any, count: int) -> np.ndarray:
         """Return the covariates of predictions (pairs, covariates), 0 of those of options, which
         are known."""
-        x = values_for(given, self.covariates, count)
+        x = predictor_matrix(given, self.covariates, count)
         for name, values in zip(self.covariates, self.options.T, strict=True):
             if values.any() and given is not None and name in given:
                 raise ArgumentError(
@@ -198,14 +202,14 @@ class WorthDraws(NamedTuple):
         """Return how probable all choices of a respondent together are; `log_weights` of draws."""
         from scipy.special import logsumexp
 
-        which, times = choices_by_person(data)
+        which, times = count_answers_by_respondent(data)
         start, members = part_bounds(data.sizes), np.concatenate(set_indices(data, self.labels)[0])
         logs = np.empty((self.n_draws, times.shape[1]))
         for draws in iterate_slices(self.n_draws, int(data.answers.sum())):
             p = self.take(draws).of_sets(start, members, is_best_worst(data))
-            logs[draws] = log_of_choices(p[:, which], times)
+            logs[draws] = sum_log_choices(p[:, which], times)
         weighted = logs + np.reshape(log_weights, (-1, 1))
-        return by_respondent(data, logsumexp(weighted, axis=0) - np.log(len(logs)))
+        return tabulate_by_respondent(data, logsumexp(weighted, axis=0) - np.log(len(logs)))
 
     # What was observed ----------------------------------------------------------------------------
 
@@ -213,7 +217,7 @@ class WorthDraws(NamedTuple):
         """Return what was observed against replicates."""
         asked = data.questions(self.nu is not None)
         check_unweighted(asked)
-        draws = spaced_draws(self.n_draws, len(asked.counts))
+        draws = select_draws(self.n_draws, len(asked.counts))
         people = [self.take(draws)._alike(data, asked, self.nu is not None)]
         return check_answers(asked, people, len(draws), random_seed, ci)
 
@@ -235,7 +239,7 @@ class WorthDraws(NamedTuple):
         shape = self.chains, -1
         found = {} if self.nu is None else {"tie": self.nu.reshape(shape)}
         found |= {
-            parameter(name): each.reshape(shape)
+            coefficient_name(name): each.reshape(shape)
             for name, each in zip(self.covariates, self.beta.T, strict=True)
         }
         if pairs is not None and len(self.labels) <= MAX_OPTIONS:
@@ -259,11 +263,11 @@ class WorthDraws(NamedTuple):
         """Return a row a pair, in the order in which they are best asked."""
         check_goal(goal)
         rng = np.random.default_rng(random_seed)
-        pairs = every_pair(among, self.labels, rng)
-        some = self.take(spaced(self.n_draws, 3 * len(pairs)))
+        pairs = list_pairs(among, self.labels, rng)
+        some = self.take(space_draws(self.n_draws, 3 * len(pairs)))
         p = some.of_outcomes(some.of_pairs(*pairs.T))
-        target = target_of_worths(goal, some.log_worths, rng)
-        return pairs_table(self.labels, pairs, p, target, whole("n", n, 1), rng)
+        target = build_worth_target(goal, some.log_worths, rng)
+        return tabulate_pairs(self.labels, pairs, p, target, whole("n", n, 1), rng)
 
     def next_sets(
         self, size: Any, n: Any, among: Any, goal: Any, random_seed: Any
@@ -271,13 +275,13 @@ class WorthDraws(NamedTuple):
         """Return a row a set, in the order in which they are best asked."""
         check_goal(goal)
         rng = np.random.default_rng(random_seed)
-        sets = subsets_of(
-            options_among(among, self.labels, size := whole("size", size, 2)), size, rng
+        sets = list_subsets(
+            allowed_options(among, self.labels, size := whole("size", size, 2)), size, rng
         )
-        some = self.take(spaced(self.n_draws, sets.size))
+        some = self.take(space_draws(self.n_draws, sets.size))
         p = some.of_members(np.arange(len(sets) + 1) * size, sets.ravel())
-        target = target_of_worths(goal, some.log_worths, rng)
-        return sets_table(self.labels, sets, p, target, whole("n", n, 1), rng)
+        target = build_worth_target(goal, some.log_worths, rng)
+        return tabulate_sets(self.labels, sets, p, target, whole("n", n, 1), rng)
 
 
 def worths_table(draws: WorthDraws, ci: float) -> "pandas.DataFrame":

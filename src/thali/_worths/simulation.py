@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._model.prior_sample import PriorSample, observed_of_design, predictive_group, stacked
+from thali._model.prior_sample import (
+    PriorSample,
+    add_sample_dimensions,
+    build_predictive_group,
+    select_observed,
+)
 from thali._posterior.view import Posterior
 
 from .density import MIDDLE, TIE_SD, WIDTH
@@ -71,10 +76,10 @@ def prior_sample_of(
 ) -> PriorSample:
     """Return draws from the prior, which `posterior` holds, with the data simulated at each, arrays
     (draws, ...)."""
-    dims, values = stacked(log_likelihoods)
+    dims, values = add_sample_dimensions(log_likelihoods)
     described = {"description": "of the data simulated at the same draw, natural logarithm"}
     prior = posterior.draws.assign(log_likelihood=(dims, values, described))
-    predictive = predictive_group(
+    predictive = build_predictive_group(
         posterior.observed, prior, {name: each[None] for name, each in simulated.items()}
     )
     fixed = {"observed_data": posterior.observed, "constant_data": posterior.fixed}
@@ -97,4 +102,4 @@ def observed(problem: "WorthProblem", posterior: Posterior) -> dict[str, np.ndar
     design."""
     if list(problem.single.labels) != posterior.labels:
         return {}
-    return observed_of_design(posterior, problem.groups())
+    return select_observed(posterior, problem.groups())

@@ -18,7 +18,7 @@ from thali._model.answer_checks import (
     check_unweighted,
     predict_answers,
 )
-from thali._model.predictive_check import group_check_table, spaced_draws
+from thali._model.predictive_check import merge_group_checks, select_draws
 from thali._model.ranks import tabulate_ranks
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
@@ -98,7 +98,7 @@ class DataAnswers:
         data, ties = self.data(), self.posterior.has_ties
         asked = data.questions(ties)
         check_unweighted(asked)
-        draws = spaced_draws(self.posterior.n_draws, len(asked.counts))
+        draws = select_draws(self.posterior.n_draws, len(asked.counts))
         return check_answers(
             asked, self.respondents(data, asked, draws, ties), len(draws), random_seed, ci
         )
@@ -210,7 +210,7 @@ class GroupResults(DataAnswers):
 
     def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
         tables = {name: one.check(random_seed, ci) for name, one in self._each().items()}
-        return group_check_table(tables, self._each_is)
+        return merge_group_checks(tables, self._each_is)
 
     def features(
         self,

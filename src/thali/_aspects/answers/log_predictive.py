@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.indexing import iterate_slices
-from thali._model.log_predictive import by_respondent, choices_by_person, log_of_choices
+from thali._model.log_predictive import (
+    count_answers_by_respondent,
+    sum_log_choices,
+    tabulate_by_respondent,
+)
 from thali._model.option_sets import is_best_worst, set_indices
 from thali._people.latent_classes import aligned_shares
 from thali._posterior.view import Posterior
@@ -22,7 +26,7 @@ def log_predictive_of_one(posterior: Posterior, data: Any) -> "pandas.Series":
     from scipy.special import logsumexp
 
     logs = _log_of_people(posterior, [columns_of(posterior)], data)[0]
-    return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
+    return tabulate_by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
 
 def log_predictive_of_kinds(posterior: Posterior, classes: Posterior, data: Any) -> "pandas.Series":
@@ -33,7 +37,7 @@ def log_predictive_of_kinds(posterior: Posterior, classes: Posterior, data: Any)
         posterior, [columns_of(classes.of_group(name)) for name in classes.groups], data
     )
     logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(posterior).T)[:, :, None], axis=0)
-    return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
+    return tabulate_by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
 
 def _log_of_people(
@@ -41,12 +45,12 @@ def _log_of_people(
 ) -> list[np.ndarray]:
     """The ln of the probability of everybody's choices draw by draw (draws, people), by each of
     several columns."""
-    which, times = choices_by_person(data)
+    which, times = count_answers_by_respondent(data)
     places, found = set_indices(data, posterior.labels)[0], []
     for columns in several:
         draws_of, first = out_of_sets(columns, places, is_best_worst(data), posterior.lapse)
         logs = np.empty((columns.n_draws, times.shape[1]))
         for draws in iterate_slices(columns.n_draws, int(first[-1])):
-            logs[draws] = log_of_choices(draws_of(draws)[:, which], times)
+            logs[draws] = sum_log_choices(draws_of(draws)[:, which], times)
         found.append(logs)
     return found

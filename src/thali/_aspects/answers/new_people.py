@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._model.log_predictive import NEW_PEOPLE as PEOPLE
-from thali._model.log_predictive import choices_by_person, log_mean_by_annealing, log_of_choices
+from thali._model.log_predictive import (
+    count_answers_by_respondent,
+    estimate_log_mean,
+    sum_log_choices,
+)
 from thali._model.option_sets import is_best_worst, set_indices
 from thali._people.columns import no_covariates
 from thali._posterior.view import Posterior
@@ -86,7 +90,7 @@ def log_predictive_of_population(posterior: Posterior, data: Any) -> "pandas.Ser
     """The ln of the probability of everybody's choices, by respondent."""
     import pandas as pd
 
-    choices_by_person(data)  # which refuses other data
+    count_answers_by_respondent(data)  # which refuses other data
     population, lapse = population_in(posterior), posterior.lapse
     draws = population.common.n_draws
     population = population.taken(np.repeat(np.arange(draws), -(-PEOPLE // draws)))
@@ -103,7 +107,7 @@ def log_predictive_of_population(posterior: Posterior, data: Any) -> "pandas.Ser
             columns: FeatureColumns, places: Any = places, which: Any = which, times: Any = times
         ) -> np.ndarray:
             draws_of = out_of_sets(columns, places, is_best_worst(data), lapse)[0]
-            return log_of_choices(draws_of(slice(0, columns.n_draws))[:, which], times)
+            return sum_log_choices(draws_of(slice(0, columns.n_draws))[:, which], times)
 
         of_person = (
             population
@@ -148,7 +152,7 @@ def log_mean_of_new(
     def choose(accepted: np.ndarray, others: _Logs, logs: _Logs) -> _Logs:
         return logs.where(accepted, others, draw)
 
-    return log_mean_by_annealing(
+    return estimate_log_mean(
         logs, lambda logs: log_likelihood(logs.about(common)), move, choose, rng
     )
 

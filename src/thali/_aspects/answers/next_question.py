@@ -12,15 +12,15 @@ from thali._model.next_question import (
     EVERYTHING,
     WORDS,
     LearningTarget,
+    allowed_options,
+    build_worth_target,
     check_goal,
-    every_pair,
-    options_among,
-    pairs_table,
-    place_in,
-    sets_table,
-    spaced,
-    subsets_of,
-    target_of_worths,
+    label_index,
+    list_pairs,
+    list_subsets,
+    space_draws,
+    tabulate_pairs,
+    tabulate_sets,
 )
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
@@ -39,7 +39,7 @@ def next_pairs_table(
     """A row a pair, in the order in which they are best asked."""
     rng = np.random.default_rng(seed)
     labels = posterior.labels
-    pairs = every_pair(among, labels, rng)
+    pairs = list_pairs(among, labels, rng)
     columns, at = draws_for(posterior, 3 * len(pairs))
     first, second = pairs.T
     p = probability_draws(columns, first, second, posterior.lapse)
@@ -47,7 +47,7 @@ def next_pairs_table(
         found = np.stack([p, 1.0 - p], axis=-1)
     else:
         found = with_ties(p, 1.0 - p, tie[at][:, None])
-    return pairs_table(
+    return tabulate_pairs(
         labels, pairs, found, learning_target(goal, columns, labels, rng), whole("n", n, 1), rng
     )
 
@@ -60,13 +60,13 @@ def next_sets_table(
 
     rng = np.random.default_rng(seed)
     labels = posterior.labels
-    own = options_among(among, labels, size := whole("size", size, 2))
-    sets = subsets_of(own, size, rng)
+    own = allowed_options(among, labels, size := whole("size", size, 2))
+    sets = list_subsets(own, size, rng)
     columns, _ = draws_for(posterior, sets.size)
     p = set_probability_draws(
         columns, np.arange(len(sets) + 1) * size, sets.ravel(), posterior.lapse
     )
-    return sets_table(
+    return tabulate_sets(
         labels, sets, p, learning_target(goal, columns, labels, rng), whole("n", n, 1), rng
     )
 
@@ -75,7 +75,7 @@ def draws_for(posterior: Posterior, places: int) -> tuple[FeatureColumns, np.nda
     """The columns of evenly spaced draws, as many as fit beside so many outcomes, and which draws
     these are."""
     columns = columns_of(posterior)
-    at = spaced(columns.n_draws, places)
+    at = space_draws(columns.n_draws, places)
     return columns.take(at), at
 
 
@@ -91,7 +91,7 @@ def learning_target(
         return _aspect_target(goal, columns, labels)
     check_goal(goal, words, ", or {'aspect': [labels]}")
     utility = np.empty(0) if goal == EVERYTHING else utility_draws(columns)
-    return target_of_worths(goal, utility, rng)
+    return build_worth_target(goal, utility, rng)
 
 
 def _aspect_target(
@@ -109,7 +109,7 @@ def _aspect_target(
             f"`goal`: the aspect must be a list of at least one label; got {aspect!r}."
         )
     wanted = np.zeros(columns.n_options, bool)
-    wanted[[place_in(as_label(each), labels, "goal") for each in members]] = True
+    wanted[[label_index(as_label(each), labels, "goal") for each in members]] = True
     shared = (
         np.add.reduceat(wanted[columns.owners], columns.first_owner[:-1])
         if len(columns.sizes)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from thali._inference.numerics.ranks import average_ranks
-from thali._model.covariates import parameter
+from thali._model.covariates import coefficient_name
 from thali._model.stored_choices import pair_index
 from thali._posterior.convergence import Advice
 from thali._posterior.view import Posterior
@@ -37,7 +37,7 @@ _FAMILIES = (
 
 def _shared(posterior: Posterior, of_first: Quantities) -> Quantities:
     """Those of the first group that all groups share, and `kappa` if they are similar."""
-    in_common = {*SHARED, *map(parameter, posterior.covariates)}
+    in_common = {*SHARED, *map(coefficient_name, posterior.covariates)}
     shared = {
         name: values
         for name, values in of_first.items()
@@ -76,7 +76,10 @@ def of_pairs(posterior: Posterior) -> Quantities:
     labels, shape, (first, second) = posterior.labels, posterior.shape, posterior.pairs
     own = {"tie": posterior.tie.reshape(shape)} if posterior.has_ties else {}
     slopes = posterior.coefficients.T.reshape(-1, *shape)
-    own |= {parameter(name): each for name, each in zip(posterior.covariates, slopes, strict=True)}
+    own |= {
+        coefficient_name(name): each
+        for name, each in zip(posterior.covariates, slopes, strict=True)
+    }
     if len(labels) > MAX_OPTIONS:
         return own | (of_options(posterior) if len(labels) <= MAX_RANKED else {})
     if (stored := posterior.choice_probability) is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from thali._data.kinds import SIMILARITIES
 from thali._data.similarities import Similarities
 from thali._inference.seeds import spawn_generators
-from thali._model.predictive_check import ROWS, SIMILARITY, blocks, spaced_draws
+from thali._model.predictive_check import ROWS, SIMILARITY, select_draws, split_blocks
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
@@ -168,12 +168,12 @@ def similarity_check_table(posterior: Posterior, random_seed: Any, ci: float) ->
     labels, (first, second) = np.array(posterior.labels), posterior.pairs
     observed, judgements = posterior.similarities, posterior.judgements
     every = columns_of(posterior)
-    draws = spaced_draws(every.n_draws, len(first))
+    draws = select_draws(every.n_draws, len(first))
     columns, rng = every.take(draws), spawn_generators(random_seed, 1)[0]
     own, sigma = posterior.constant[draws], posterior.sigma[draws]
 
     rows, squares = [], np.zeros(len(draws))
-    for pairs in blocks(len(observed), len(draws)):
+    for pairs in split_blocks(len(observed), len(draws)):
         mu = similarity_draws(columns, own, first[pairs], second[pairs])
         deviation = sigma[:, None] / np.sqrt(judgements[pairs])
         distance = (observed[pairs] - mu) / deviation

@@ -16,10 +16,10 @@ from thali._labels import positions, suggest
 from thali._model.next_question import (
     EVERYTHING,
     QuestionOutcomes,
-    choose,
-    options_among,
-    question_table,
-    subsets_of,
+    allowed_options,
+    choose_questions,
+    list_subsets,
+    tabulate_questions,
 )
 from thali._model.stored_choices import MAX_PAIRS, pair_coordinates
 from thali._posterior.interval import tails_of
@@ -182,7 +182,7 @@ def next_triplets_table(
     """A row a triplet, in the order in which they are best asked."""
     rng = np.random.default_rng(seed)
     labels = posterior.labels
-    triples = subsets_of(options_among(among, labels, 3), 3, rng)
+    triples = list_subsets(allowed_options(among, labels, 3), 3, rng)
     columns, at = draws_for(posterior, triples.size)
     constant = None if posterior.constant is None else posterior.constant[at]
     first, second = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
@@ -190,12 +190,12 @@ def next_triplets_table(
     p = probabilities_of_draws(
         columns, constant, start, first, second, posterior.link, posterior.lapse
     )
-    chosen = choose(
+    chosen = choose_questions(
         QuestionOutcomes(p, start),
         learning_target(goal, columns, labels, rng, (EVERYTHING,)),
         whole("n", n, 1),
         rng,
     )
-    return question_table(
+    return tabulate_questions(
         {"objects": [tuple(labels[k] for k in triples[q]) for q in chosen.questions]}, {}, chosen
     )

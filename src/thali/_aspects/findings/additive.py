@@ -11,12 +11,12 @@ from thali._data.kinds import GROUPS, PEOPLE, SIMILARITIES, TRIPLETS
 from thali._labels import plural
 from thali._model.choice_findings import check, format_row
 from thali._model.common_findings import (
-    asked,
-    check_of,
+    build_check_finding,
+    build_methods_finding,
     convergence,
     data,
-    describes,
-    methods_of,
+    make_question_maker,
+    passes_check,
     summary,
 )
 from thali._model.finding import (
@@ -29,14 +29,14 @@ from thali._model.finding import (
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
 )
-from thali._model.phrases import estimate as in_words
+from thali._model.phrases import format_estimate as in_words
 from thali._model.phrases import number, phrase
-from thali._model.predictive_check import check_sentence
+from thali._model.predictive_check import describe_check
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 from thali._model.stored_choices import MAX_PAIRS, pair_index
@@ -116,7 +116,9 @@ _POINTLESS = [
 ]
 
 
-def makers_of(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[Maker, ...]:
+def finding_makers(
+    model: "AdditiveClustering", settings: AnswerSettings
+) -> tuple[FindingMaker, ...]:
     """The makers of the findings of a fit to similarities or triplets, of one group or several, or
     of a point."""
     if model._engine.is_point:
@@ -125,7 +127,7 @@ def makers_of(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[Ma
     if population == PEOPLE:
         return (*_FIRST_OF_PEOPLE, of.check, summary, data, *LAST)
     if population == GROUPS:
-        return (*groups.makers_of("feature", of.check), *LAST)
+        return (*groups.finding_makers("feature", of.check), *LAST)
     owners = picture_of_membership if _similar(model, settings) is None else membership
     return (*of.makers, owners, *LAST)
 
@@ -252,8 +254,8 @@ def check_of_similarities(model: "AdditiveClustering", settings: AnswerSettings)
     """Which observed similarities the model misses."""
     table = model.check(settings.random_seed, settings.ci)
     drawn = Picture("check", ENGLISH["additive.check"], table)
-    return check_of(
-        table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], drawn
+    return build_check_finding(
+        table, describe_check(table), passes_check(table), ENGLISH["additive.check.title"], drawn
     )
 
 
@@ -427,7 +429,7 @@ def modelled(model: "AdditiveClustering", ci: float) -> tuple[Text, ...]:
 @finding("methods", "Methods text", SHOWN, chapter=METHODS)
 def methods_text(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The paragraph of a paper."""
-    return methods_of(model, modelled(model, settings.ci), settings)
+    return build_methods_finding(model, modelled(model, settings.ci), settings)
 
 
 def _of_answers(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
@@ -450,7 +452,7 @@ def _of_similarities(model: "AdditiveClustering", ci: float) -> tuple[Text, Text
 
 
 LAST = (methods_text, people.independence, convergence)
-_ASKED = asked(lambda model: ENGLISH["additive.asked"])
+_ASKED = make_question_maker(lambda model: ENGLISH["additive.asked"])
 _FIRST_OF_PEOPLE = (
     _ASKED,
     features,
@@ -487,8 +489,8 @@ OF_TRIPLETS = (
 class _DataFacts(NamedTuple):
     """Facts of data of one kind."""
 
-    makers: tuple[Maker, ...]
-    check: Maker
+    makers: tuple[FindingMaker, ...]
+    check: FindingMaker
     counted: str  # keys of sentences
     density: str
     assumed: "Callable[[Any, pandas.DataFrame], list[Text]]"

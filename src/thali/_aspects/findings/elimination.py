@@ -17,8 +17,23 @@ from thali._model.choice_findings import (
     describe_ties,
     format_row,
 )
-from thali._model.common_findings import asked, convergence, data, methods, summary
-from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
+from thali._model.finding import (
+    FULL,
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    FindingMaker,
+    Text,
+    finding,
+)
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
@@ -43,7 +58,9 @@ if TYPE_CHECKING:
 _MIN_RANKED = 3
 
 
-def makers_of(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
+def finding_makers(
+    model: "EliminationByAspects", settings: AnswerSettings
+) -> tuple[FindingMaker, ...]:
     """The makers of the findings of a fit to one group of people, to several, to kinds or to people
     themselves."""
     of_people = (*_FIRST_OF_PEOPLE, *people.segments_of(settings), *_LAST_OF_PEOPLE)
@@ -207,13 +224,13 @@ def _covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
 
 
 OF_GROUPS = (
-    *groups.makers_of("aspect", check, covariates),
-    methods(lambda model: (*modelled(model), groups.modelled(model, "aspect"))),
+    *groups.finding_makers("aspect", check, covariates),
+    make_methods_maker(lambda model: (*modelled(model), groups.modelled(model, "aspect"))),
     independence,
     convergence,
 )
 _FIRST_OF_PEOPLE = (
-    asked(lambda model: ENGLISH["independence.asked"]),
+    make_question_maker(lambda model: ENGLISH["independence.asked"]),
     aspects,
     n_features,
     ranks_of_people,
@@ -225,17 +242,17 @@ _LAST_OF_PEOPLE = (
     check,
     summary,
     data,
-    methods(lambda model: (*modelled(model), *people.modelled(model))),
+    make_methods_maker(lambda model: (*modelled(model), *people.modelled(model))),
     independence,
     convergence,
 )
 OF_KINDS = (
-    *kinds.makers_of(check, covariates),
-    methods(lambda model: (*modelled(model), *kinds.modelled(model))),
+    *kinds.finding_makers(check, covariates),
+    make_methods_maker(lambda model: (*modelled(model), *kinds.modelled(model))),
     convergence,
 )
 MAKERS = (
-    asked(_asked),
+    make_question_maker(_asked),
     aspects,
     n_features,
     ranks,
@@ -248,7 +265,7 @@ MAKERS = (
     summary,
     data,
     membership,
-    methods(modelled),
+    make_methods_maker(modelled),
     independence,
     convergence,
 )

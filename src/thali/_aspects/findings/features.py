@@ -9,7 +9,7 @@ import numpy as np
 from thali._digits import number, probability
 from thali._labels import listed, plural
 from thali._model.finding import FULL, Brief, Finding, Picture, finding
-from thali._model.phrases import estimate, phrase
+from thali._model.phrases import format_estimate, phrase
 from thali._model.settings import AnswerSettings
 from thali._posterior.interval import tails_of
 from thali._trees.tree import Tree
@@ -248,7 +248,7 @@ def number_of_features(draws: np.ndarray, what: str, ci: float) -> str:
     """A sentence about how many there are."""
     if (draws == draws.flat[0]).all():
         return str(phrase(ENGLISH, "number.fixed", what=what, number=f"{draws.flat[0]:g}"))
-    return str(phrase(ENGLISH, "number", what=what, estimate=estimate(draws, ci)))
+    return str(phrase(ENGLISH, "number", what=what, estimate=format_estimate(draws, ci)))
 
 
 @finding("membership", "Membership of merged features", FULL)

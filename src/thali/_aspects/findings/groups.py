@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING, Any
 from thali._digits import probability
 from thali._labels import listed, plural
 from thali._model.choice_findings import MAX_GROUPS, format_row
-from thali._model.common_findings import asked, data, summary
+from thali._model.common_findings import data, make_question_maker, summary
 from thali._model.finding import (
     ON_SCREEN,
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
 )
-from thali._model.group_findings import group_ranks
-from thali._model.phrases import estimate, phrase
+from thali._model.group_findings import make_group_ranks_maker
+from thali._model.phrases import format_estimate, phrase
 from thali._model.settings import AnswerSettings
 
 from ..answers.matched_features import members_in_words
@@ -32,7 +32,9 @@ _SURE = 0.95  # probability from which on a difference is named
 _NAMED = 3
 
 
-def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
+def finding_makers(
+    word: str, check: FindingMaker, *besides: FindingMaker
+) -> tuple[FindingMaker, ...]:
     """The makers of the findings but for the paragraph of a paper; `word`: aspect or feature;
     `check`: of the data; `besides`: answers that are of all groups together."""
 
@@ -44,14 +46,14 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
     def n_features(model: Any, settings: AnswerSettings) -> Finding | None:
         return number_finding(model, model._view.n_counted, word, f"{word}s", settings.ci)
 
-    question = asked(
+    question = make_question_maker(
         lambda model: phrase(ENGLISH, "groups.asked", names=listed(model._groups), word=word)
     )
     own = (ranks,) * (word == "aspect")
     return (question, features, n_features, *own, *besides, parameters, check, summary, data)
 
 
-ranks = group_ranks(lambda model: rank_draws(model._view))
+ranks = make_group_ranks_maker(lambda model: rank_draws(model._view))
 
 
 def _features(model: Any, settings: AnswerSettings, word: str) -> Finding:
@@ -130,7 +132,7 @@ def parameter_notes(model: Any, rows: "pandas.DataFrame", several: str) -> tuple
     if "alpha" in rows.index:
         notes.append(phrase(ENGLISH, "parameters.alpha", value=format_row(rows, "alpha")))
     if kappa is not None:
-        spread = estimate(kappa**-0.5, rows.attrs["interval"])
+        spread = format_estimate(kappa**-0.5, rows.attrs["interval"])
         notes.append(phrase(ENGLISH, f"{several}.kappa", estimate=spread))
     notes.append(
         phrase(ENGLISH, f"{several}.log_likelihood", value=format_row(rows, "log_likelihood"))

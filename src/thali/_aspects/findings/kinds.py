@@ -18,7 +18,7 @@ from thali._model.finding import (
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..models.elimination import EliminationByAspects
 
 
-def makers_of(check: Maker, *more: Maker) -> tuple[Maker, ...]:
+def finding_makers(check: FindingMaker, *more: FindingMaker) -> tuple[FindingMaker, ...]:
     """The makers of the findings but for the paragraph of a paper; `check`: of the data; `more`:
     further answers."""
     own = question, latent_classes, features, n_features, ranks, *more

@@ -10,14 +10,14 @@ from thali._model.choice_findings import (
     build_prediction_finding,
     describe_ties,
 )
-from thali._model.common_findings import asked, convergence, data, methods
+from thali._model.common_findings import convergence, data, make_methods_maker, make_question_maker
 from thali._model.finding import (
     FULL,
     MISSES,
     ON_SCREEN,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 _BEST, _WORST = 3, 3
 
 
-def makers_of(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
+def finding_makers(
+    model: "EliminationByAspects", settings: AnswerSettings
+) -> tuple[FindingMaker, ...]:
     """The makers of the findings."""
     return MAKERS
 
@@ -175,7 +177,7 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
 
 
 MAKERS = (
-    asked(lambda model: ENGLISH["ml.asked"]),
+    make_question_maker(lambda model: ENGLISH["ml.asked"]),
     weights,
     utility_scale,
     covariates,
@@ -183,6 +185,6 @@ MAKERS = (
     fit,
     residuals,
     data,
-    methods(modelled),
+    make_methods_maker(modelled),
     convergence,
 )

@@ -4,8 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import OWN, SIMILARITIES
 from thali._model.choice_findings import check
-from thali._model.common_findings import asked, convergence, data, methods, summary
-from thali._model.finding import MISSES, ON_SCREEN, Brief, Finding, Maker, finding
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
+from thali._model.finding import MISSES, ON_SCREEN, Brief, Finding, FindingMaker, finding
 from thali._model.settings import AnswerSettings
 
 from .english import ENGLISH
@@ -15,17 +21,19 @@ if TYPE_CHECKING:
     from ..models.open import LatentFeatureModel
 
 
-def makers_of(model: "LatentFeatureModel", settings: AnswerSettings) -> tuple[Maker, ...]:
+def finding_makers(
+    model: "LatentFeatureModel", settings: AnswerSettings
+) -> tuple[FindingMaker, ...]:
     """The makers of the findings, with the check that there is for the kind of data."""
     checked = _CHECKS.get(model._view.data_kind, check)
     return (
-        asked(lambda model: ENGLISH["open.asked"]),
+        make_question_maker(lambda model: ENGLISH["open.asked"]),
         features,
         n_features,
         checked,
         summary,
         data,
-        methods(lambda model: ()),
+        make_methods_maker(lambda model: ()),
         convergence,
     )
 

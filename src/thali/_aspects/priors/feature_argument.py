@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from thali._labels import shorten
-from thali._model.aliases import aspects_meant
+from thali._model.aliases import normalise_aspects
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, one_of
 
@@ -19,7 +19,7 @@ from .ibp import IndianBuffet
 def prior_of(argument: str, features: Any, labels: tuple[str, ...], words: tuple[str, ...]) -> Any:
     """The prior that this argument stands for; `words` are the strings that it may be."""
     if isinstance(features, str):
-        features = aspects_meant(features)
+        features = normalise_aspects(features)
         if features not in words:
             raise ArgumentError(
                 Argument(argument),

@@ -13,7 +13,7 @@ from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
 from thali._digits import number, percent, probability
 from thali._inference.warn import silence_warnings
 from thali._labels import as_label, listed
-from thali._model.common_findings import check_of, describes
+from thali._model.common_findings import build_check_finding, passes_check
 from thali._model.finding import (
     DATA,
     FILE,
@@ -24,13 +24,18 @@ from thali._model.finding import (
     SHOWN,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
 )
 from thali._model.phrases import phrase
-from thali._model.segment_findings import SegmentsOf, segment_makers, segmented, segments_once
+from thali._model.segment_findings import (
+    SegmentFunction,
+    describe_segmentation,
+    make_segment_function,
+    make_segment_makers,
+)
 from thali._model.settings import AnswerSettings
 from thali._people.segments import numbers_of_segments
 from thali._posterior.interval import interval_name
@@ -77,8 +82,8 @@ def settings_for(model: Any, data: Any, settings: AnswerSettings) -> AnswerSetti
     if settings.market is not None:
         of_labels = experiment(data, given.get("constants", False))
         _check_market(settings, of_labels, _numbers(given, data))
-    elif settings.of_market:
-        named = next(iter(settings.of_market))
+    elif settings.market_arguments:
+        named = next(iter(settings.market_arguments))
         raise ArgumentError(
             Argument(named),
             " applies to the shares of a market; give its products with ",
@@ -110,11 +115,11 @@ def _check_market(settings: AnswerSettings, data: Any, numbers: tuple[str, ...])
     markets = markets_of(data.scheme, settings.market)
     for market in markets:
         scheme.encode(market.table, data.respondents)
-    How(**settings.of_market).checked(markets)
+    How(**settings.market_arguments).checked(markets)
 
 
 def _how(settings: AnswerSettings) -> dict[str, Any]:
-    return {"ci": settings.ci, **settings.how}
+    return {"ci": settings.ci, **settings.simulation_arguments}
 
 
 # attributes and levels ----------------------------------------------------------------------------
@@ -123,7 +128,7 @@ def _how(settings: AnswerSettings) -> dict[str, Any]:
 @finding("levels", "Levels shown", SHOWN, chapter=DATA)
 def levels(model: Any, settings: AnswerSettings) -> Finding | None:
     """How often each level was shown, and chosen."""
-    data = model._data_of_fit()
+    data = model._get_fit_data()
     return None if data is None else Finding(title=ENGLISH["levels"], table=levels_shown(data))
 
 
@@ -382,7 +387,7 @@ def market_shares(model: Any, settings: AnswerSettings) -> Finding | None:
     """The shares of the market that was asked for."""
     if settings.market is None:
         return None
-    table = model.market_shares(settings.market, **_how(settings), **settings.of_market)
+    table = model.market_shares(settings.market, **_how(settings), **settings.market_arguments)
     caption = str(phrase(ENGLISH, "shares.caption", interval=interval_name(settings.ci)))
     picture = Picture("market_shares", caption, table)
     sentence = winner(table, interval_name(settings.ci))
@@ -414,13 +419,15 @@ def demand(model: Any, settings: AnswerSettings) -> Finding | None:
     prices, named, how = (
         tested_numbers(chooser, settings.price),
         first.table.set_axis(first.labels),
-        How(**settings.of_market),
+        How(**settings.market_arguments),
     )
     parts = []
     with silence_warnings():  # which the shares of the market gave
         for label in np.array(first.labels, object)[priced]:
             asked = (settings.price, label, prices, named, None, None, settings.ci, None, how)
-            parts.append(demand_of(chooser, *asked, **settings.how).assign(product=label))
+            parts.append(
+                demand_of(chooser, *asked, **settings.simulation_arguments).assign(product=label)
+            )
     if not parts or len(prices) < 2:
         return None
     table: Any = pd.concat(parts, ignore_index=True)
@@ -469,7 +476,7 @@ def elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
             settings.price,
             **arc,
             **_how(settings),
-            **settings.of_market,
+            **settings.market_arguments,
         )
     if not len(table):
         return None
@@ -573,9 +580,11 @@ def _error(name: str, error: str) -> str:
     )
 
 
-def _simulator(segments: SegmentsOf | None, model: Any, settings: AnswerSettings) -> Finding | None:
+def _simulator(
+    segments: SegmentFunction | None, model: Any, settings: AnswerSettings
+) -> Finding | None:
     """A market that the reader of a page may change."""
-    draws = model._market_draws()
+    draws = model._get_market_draws()
     if draws is None:
         return None
     if segments is not None and (found := segments(model)) is not None:
@@ -586,13 +595,15 @@ def _simulator(segments: SegmentsOf | None, model: Any, settings: AnswerSettings
         return simulated(draws, None, settings.ci, settings.price)
     chooser, notes = model._chooser(), ()
     offered = offered_in(draws, chooser, settings.market)
-    if settings.of_market:
-        how = How(**settings.of_market).checked(markets_of(chooser.data.scheme, settings.market))
+    if settings.market_arguments:
+        how = How(**settings.market_arguments).checked(
+            markets_of(chooser.data.scheme, settings.market)
+        )
         draws, offered, notes = as_asked(draws, offered, how)
     return simulated(draws, offered, settings.ci, settings.price, notes)
 
 
-def simulator(segments: SegmentsOf | None = None) -> Maker:
+def simulator(segments: SegmentFunction | None = None) -> FindingMaker:
     """The maker of a market that the reader of a page may change; `segments`: among whom its reader
     may choose."""
     return finding("market", "Market simulator", SHOWN)(partial(_simulator, segments))
@@ -604,13 +615,15 @@ def simulator(segments: SegmentsOf | None = None) -> Maker:
 @finding("individual_level_effects", "Level preferences by respondent", FILE)
 def individual_level_effects(model: Any, settings: AnswerSettings) -> Finding:
     """How often each person prefers a level to another."""
-    return Finding(table=model.level_effects(each_person=True, **settings.how))
+    return Finding(table=model.level_effects(each_person=True, **settings.simulation_arguments))
 
 
 @finding("individual_importance", "Individual attribute importance", FILE)
 def individual_importance(model: Any, settings: AnswerSettings) -> Finding:
     """The importance of attributes for each person."""
-    return Finding(table=model.attribute_importance(each_person=True, **settings.how))
+    return Finding(
+        table=model.attribute_importance(each_person=True, **settings.simulation_arguments)
+    )
 
 
 @finding("individual_willingness_to_pay", "Individual willingness to pay", FILE)
@@ -644,14 +657,14 @@ _LATENT = phrase(ENGLISH, "segments.latent", model=ModelName("LatentClassLogit")
 
 def answers_of(
     settings: AnswerSettings, usual: Any = None, instead: Text = _LATENT
-) -> tuple[tuple[Maker, ...], tuple[Maker, ...]]:
+) -> tuple[tuple[FindingMaker, ...], tuple[FindingMaker, ...]]:
     """The makers of first findings, with the simulator, and those of segments; `usual`: their
     number otherwise; `instead`: what else there is where they cannot be told."""
-    segments = segments_once(settings, usual)
-    return (*FIRST, simulator(segments)), segment_makers(settings, segments, instead=instead)
+    segments = make_segment_function(settings, usual)
+    return (*FIRST, simulator(segments)), make_segment_makers(settings, segments, instead=instead)
 
 
-SEGMENTED = segmented(
+SEGMENTED = describe_segmentation(
     "each respondent's preference for a level over the other levels of its attribute"
 )
 
@@ -663,7 +676,9 @@ SEGMENTED = segmented(
 def check(model: Any, settings: AnswerSettings) -> Finding:
     """Which choices the model would seldom make."""
     table = model.check(settings.random_seed, settings.ci)
-    return check_of(table, check_sentence(table), describes(table), ENGLISH["check.title"])
+    return build_check_finding(
+        table, check_sentence(table), passes_check(table), ENGLISH["check.title"]
+    )
 
 
 FIRST = (

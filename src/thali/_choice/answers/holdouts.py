@@ -25,7 +25,7 @@ def holdouts(model: Any, data: Any) -> "pandas.DataFrame":
     tasks = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
     of_chosen, hits = score_choices(p, data)
     task_of = _different(
-        data, has_labels=data.scheme.alternative in model._data_of_fit().attributes
+        data, has_labels=data.scheme.alternative in model._get_fit_data().attributes
     )
     picked = np.zeros(data.n_alternatives)
     picked[data.first_row[:-1] + data.chosen] = 1.0

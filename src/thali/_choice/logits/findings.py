@@ -7,7 +7,13 @@ import numpy as np
 
 from thali._digits import number
 from thali._labels import listed
-from thali._model.common_findings import asked, convergence, data, methods, summary
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
 from thali._model.finding import (
     FILE,
     FULL,
@@ -16,7 +22,7 @@ from thali._model.finding import (
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
@@ -39,9 +45,9 @@ if TYPE_CHECKING:
     from .multinomial import MultinomialLogit
 
 
-def makers_of(
+def finding_makers(
     model: "HierarchicalLogit | MultinomialLogit", settings: AnswerSettings
-) -> tuple[Maker, ...]:
+) -> tuple[FindingMaker, ...]:
     """The makers of the findings of either logit."""
     if isinstance(model, HierarchicalLogit):
         attention = (
@@ -51,7 +57,7 @@ def makers_of(
         )
         answers, segments = answers_of(settings)
         first = (
-            asked(lambda model: ENGLISH["logit.asked.people"]),
+            make_question_maker(lambda model: ENGLISH["logit.asked.people"]),
             *answers,
             *attention,
             population,
@@ -65,10 +71,18 @@ def makers_of(
             data,
             levels,
             *OF_PEOPLE,
-            methods(_hierarchical),
+            make_methods_maker(_hierarchical),
             convergence,
         )
-    return (*_MULTINOMIAL, no_check, summary, data, levels, methods(_multinomial), convergence)
+    return (
+        *_MULTINOMIAL,
+        no_check,
+        summary,
+        data,
+        levels,
+        make_methods_maker(_multinomial),
+        convergence,
+    )
 
 
 @finding("attention", "Attribute non-attendance", ON_SCREEN)
@@ -269,4 +283,4 @@ _FAR = 0.1  # difference of two parts that is said
 _IGNORED = {"share": "attends", "low": "high", "high": "low"}
 
 
-_MULTINOMIAL = (asked(lambda model: ENGLISH["logit.asked"]), *FIRST, simulator())
+_MULTINOMIAL = (make_question_maker(lambda model: ENGLISH["logit.asked"]), *FIRST, simulator())

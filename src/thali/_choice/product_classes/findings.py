@@ -4,13 +4,19 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from thali._labels import listed
-from thali._model.common_findings import asked, convergence, data, methods, summary
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
 from thali._model.finding import (
     ON_SCREEN,
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
@@ -29,11 +35,11 @@ if TYPE_CHECKING:
 _LONGEST = 100  # letters of the name of a class in a line
 
 
-def makers_of(model: "ProductClasses", settings: AnswerSettings) -> tuple[Maker, ...]:
+def finding_makers(model: "ProductClasses", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """The makers of the findings."""
     answers, segments = answers_of(settings)
     return (
-        asked(lambda model: ENGLISH["classes.asked"]),
+        make_question_maker(lambda model: ENGLISH["classes.asked"]),
         *answers,
         classes,
         evidence,
@@ -45,7 +51,7 @@ def makers_of(model: "ProductClasses", settings: AnswerSettings) -> tuple[Maker,
 @finding("classes", "Product classes", ON_SCREEN)
 def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
     """The classes of products of which most chains say the same, the most important first."""
-    table = model.classes(**settings.given("similar"))
+    table = model.classes(**settings.select_given("similar"))
     if not len(table):
         return Finding(
             ENGLISH["classes.none"], table=table, is_printed=False, brief=Brief("Classes")
@@ -128,4 +134,4 @@ def modelled(model: "ProductClasses") -> tuple[Text, ...]:
     return (*sentences, ENGLISH["classes.prior"], sampler, SEGMENTED)
 
 
-_LAST = (check, summary, data, levels, *OF_PEOPLE, methods(modelled), convergence)
+_LAST = (check, summary, data, levels, *OF_PEOPLE, make_methods_maker(modelled), convergence)

@@ -10,7 +10,7 @@ import numpy as np
 from thali._data.rows import TrainingData
 from thali._described import Facts
 from thali._model.base import Job
-from thali._model.engine import Chains, Engine
+from thali._model.engine import ChainEngine, Engine
 from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
@@ -39,7 +39,7 @@ ADVICE = Advice(stuck=_STUCK)
 _STEP = 4096  # rows predicted at a time
 
 
-class Gibbs(Chains):
+class Gibbs(ChainEngine):
     """Draws: `posterior_`, and their means as `weights_`, `a_` and `log_likelihood_`."""
 
     def check(self, model: "PlackettLuceRegression") -> None:
@@ -61,7 +61,7 @@ class Gibbs(Chains):
                 " for a Dask array.",
             )
         refuse_fractions(data.counts, ("map", "variational"))
-        return model._job_of(model._sampling(data, run), "")
+        return model._build_job(model._build_sampling(data, run), "")
 
     def probabilities(self, model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:
         """Averaged over the draws."""
@@ -162,7 +162,7 @@ class MaximumEngine(AscentEngine):
 
         return Job(work)
 
-    def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
             small = model.a_ < 1.0
             mend = (
@@ -221,7 +221,7 @@ class Variational(AscentEngine):
 
         return Job(work)
 
-    def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
             yield ConvergenceWarning(
                 f"The lower bound is still increasing after {model._n_passes_} sweeps over the"
@@ -325,8 +325,8 @@ def sampling_of(
         found,
         settings=bound.settings | {"thin": usual.thin},
         first_draws=bound.first_draws,
-        quicker=Setting("method", "variational"),
-        bound=bound.max_draws,
+        faster=Setting("method", "variational"),
+        data_max_draws=bound.max_draws,
         forecast=bound.forecast,
     )
 

@@ -146,7 +146,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     # An attribute `transform` would make scikit-learn take the model for a transformer; what is no
     # argument it does not want to find in `vars`.
     __slots__ = ("_transform",)
-    _stored_as = {"transform": "_transform"}
+    _ATTRIBUTE_OF_ARGUMENT = {"transform": "_transform"}
     _learned = "weights"
     _ENGINES: ClassVar[Mapping[str, Engine]] = ENGINES
 
@@ -277,17 +277,17 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         warn_of_poor_fit(found["log_likelihood_"], self._class_count_)
         return found
 
-    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
+    def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
         return sampling_of(self, source, run)
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         """a (if learned), the log-likelihood and log odds of observed classes, draw by draw, after
         `method="gibbs"`."""
         from .draws import quantities_of
 
         return quantities_of(self._view)
 
-    def _advice(self) -> "Advice":
+    def _get_advice(self) -> "Advice":
         return ADVICE
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":

@@ -13,7 +13,7 @@ import numpy as np
 from thali._data.rows import TrainingData
 from thali._inference.chains import Run
 from thali._model.base import Job
-from thali._model.sampling import sampled
+from thali._model.sampling import run_sampling
 from thali.errors import Argument, ArgumentError
 
 from ..blocks import BlockScan, refuse_blocks, see, standard_over, sum_over
@@ -95,7 +95,7 @@ def _normal(
     model._normal_ = normal_posterior(empty, prior.eta, model._used.has_bound, expand)
     ones, numbers = np.ones(len(codes)), np.arange(len(codes))
     source = TrainingData(no_rows, codes, ones, numbers, ones, numbers)
-    return sampled(model, model._sampling(source, run))
+    return run_sampling(model, model._build_sampling(source, run))
 
 
 def _standard_of(model: "SparseMultinomialLogit", seen: BlockScan) -> Standard:

@@ -13,7 +13,7 @@ from thali._inference.progress import format_duration
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
 from thali._model.base import Job
-from thali._model.engine import Chains, Engine, Forecast, refuse_of_chains
+from thali._model.engine import ChainEngine, Engine, Forecast, refuse_chain_argument
 from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
@@ -55,14 +55,14 @@ ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"
 def check(model: "SparseMultinomialLogit", run: Run, rows: float) -> None:
     """Refuse what belongs to chains, and data of a size that the approximation is not for."""
     if run.thin is not None and model.method != "auto":
-        refuse_of_chains(
+        refuse_chain_argument(
             "thin", "polya-gamma", ", because draws from the chosen method are already independent"
         )
     columns = int(model._standard_.varies.sum()) + prior_of(model).intercept
     check_size((len(model.classes_) - 1) * columns, rows)
 
 
-class OfDraws(Chains):
+class OfDraws(ChainEngine):
     """A method whose fit leaves draws; this one runs chains."""
 
     takes_sparse = False
@@ -111,8 +111,8 @@ class OfDraws(Chains):
             found,
             settings=bound.settings | {"thin": asked},
             first_draws=bound.first_draws,
-            quicker=Setting("method", "variational") if prior.name == "laplace" else None,
-            bound=bound.max_draws,
+            faster=Setting("method", "variational") if prior.name == "laplace" else None,
+            data_max_draws=bound.max_draws,
             forecast=bound.forecast,
         )
 
@@ -120,20 +120,20 @@ class OfDraws(Chains):
         """The fit."""
         matrix = data.matrix if is_sparse(data.matrix) else model._standard_.varying(data.matrix)
         source = data._replace(matrix=matrix)
-        return model._job_of(model._sampling(source, run), model._size(len(data.row)))
+        return model._build_job(model._build_sampling(source, run), model._size(len(data.row)))
 
     def advice(self, model: Any) -> Advice:
         """What helps draws that disagree."""
         return Advice()
 
-    def agreement(self, model: Any) -> "ConvergenceCheck":
+    def check_chains(self, model: Any) -> "ConvergenceCheck":
         from thali._posterior.convergence import check_convergence
         from thali._posterior.summary import summary_table
 
         from .draws import MAX_COEFFICIENTS, quantities_of
 
         return check_convergence(
-            summary_table(quantities_of(model._view, MAX_COEFFICIENTS)), model._advice()
+            summary_table(quantities_of(model._view, MAX_COEFFICIENTS)), model._get_advice()
         )
 
     def probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
@@ -201,8 +201,8 @@ class NormalEngine(OfDraws):
         forecast = None if known is not None else Forecast(seconds + drawn, seconds + drawn)
         return Sampling(source, run, chains, tree, attributes, is_compiled=True, forecast=forecast)
 
-    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        yield from super().outcome(model, job)
+    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        yield from super().list_warnings(model, job)
         if not model.converged_:
             yield ConvergenceWarning(
                 "The normal approximation has not converged; use ",
@@ -222,8 +222,8 @@ class Auto(OfDraws):
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         return model._used.sampling(model, source, run)
 
-    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        yield from model._used.outcome(model, job)
+    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        yield from model._used.list_warnings(model, job)
 
     def advice(self, model: Any) -> Advice:
         return model._used.advice(model)
@@ -245,7 +245,7 @@ class PenalizedMaximumEngine(Engine):
 
         return by_map(model, model._for_maximum(data, prior), prior.eta, model._size(len(data.row)))
 
-    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
             yield ConvergenceWarning(
                 f"The coefficients have not converged after {model.n_iter_} steps (slope"

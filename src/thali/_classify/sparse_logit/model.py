@@ -324,20 +324,20 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         table.attrs["scale"] = scale_words(self)
         return table
 
-    def _answers(self) -> Facts:
+    def _headline_facts(self) -> Facts:
         left_out = int((~self._standard_.varies).sum())
         of = (
             f"{self.n_features_in_ - left_out:,} of {self.n_features_in_:,}; the other covariates"
             " are constant"
         )
-        return *super()._answers(), *((("covariates", of),) if left_out else ())
+        return *super()._headline_facts(), *((("covariates", of),) if left_out else ())
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         """The learned scales, the log-likelihood and the coefficients of standardised covariates,
         draw by draw."""
         from .draws import quantities_of
 
         return quantities_of(self._view)
 
-    def _advice(self) -> "Advice":
+    def _get_advice(self) -> "Advice":
         return self._engine.advice(self)

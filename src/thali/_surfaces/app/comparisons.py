@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from thali._data.kinds import SIMILARITIES
-from thali._model.default_models import offers_of
-from thali._model.registry import features_of
+from thali._model.default_models import list_offers
+from thali._model.registry import get_features_argument
 from thali.errors import Argument, ArgumentError
 
 from . import english
@@ -52,14 +52,14 @@ _OF_MODELS = ("monotone", "ties")  # what is taken over from the fit
 def candidates(study: StudyFolder) -> tuple[Compared, ...]:
     """The models that may be compared on these data."""
     kind = _kind(study)
-    if features := features_of(kind):
+    if features := get_features_argument(kind):
         alone, by_group = (
             (OF_ASPECTS, OF_GROUPS)
             if features == "aspects"
             else (_OF_FEATURES, _OF_FEATURES_BY_GROUP)
         )
         return by_group if has_groups(study) else alone
-    names = [offer.name for offer in offers_of(kind)]
+    names = [offer.name for offer in list_offers(kind)]
     return tuple(
         Compared(english.title(name), name, () if name in _SLOW else (COMPARE,)) for name in names
     )
@@ -67,7 +67,7 @@ def candidates(study: StudyFolder) -> tuple[Compared, ...]:
 
 def has_evidence(study: StudyFolder) -> bool:
     """Whether models of such data are compared by evidence."""
-    return bool(features_of(_kind(study)))
+    return bool(get_features_argument(_kind(study)))
 
 
 def has_groups(study: StudyFolder) -> bool:

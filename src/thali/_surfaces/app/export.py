@@ -26,7 +26,7 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 
 from thali._inference.jobs import INDEX, LOCK, encode_index, read_index
 from thali._labels import without_formula
-from thali._model.model_files import model_in
+from thali._model.model_files import find_model_file
 from thali.errors import DataError
 
 from ..cli.commands.jobs import COMMAND, JOB
@@ -73,7 +73,7 @@ def file_of(study: StudyFolder, what: str) -> Response | None:
             filename=saved,
         )
     if kind == "posterior":
-        found = model_in(folder)
+        found = find_model_file(folder)
         if found is None or not _is_plain_file(found):
             return None
         return FileResponse(

@@ -66,7 +66,7 @@ def data_options(kind: str) -> list[Option]:
                 if (
                     option.to == DATA
                     and option.type is not Path
-                    and (not kind or option.is_for(kind))
+                    and (not kind or option.applies_to(kind))
                 ):
                     found.setdefault(option.word, option)
     return list(found.values())
@@ -137,7 +137,7 @@ def model_options(spec: ModelSpec, kind: str, has_people: bool) -> list[Option]:
     """The options of a model that are asked of whoever has data of this kind."""
     # or beside the table
     of_model = [option for option in spec.options if option.to != DATA or option.type is Path]
-    own = [option for option in of_model if option.is_for(kind)]
+    own = [option for option in of_model if option.applies_to(kind)]
     return [option for option in own if has_people or option.name != PEOPLE]
 
 
@@ -166,7 +166,7 @@ def _field(
         other = YES if usual == NO else NO
         kind, default = "choice", ""
         choices = [("", texts.is_default.format(value=answers[usual])), (other, answers[other])]
-    elif option.metavar == "COLUMN" and option.several:
+    elif option.metavar == "COLUMN" and option.is_repeatable:
         kind, default = "columns", ""
         beside = [
             (word, english.TEXTS["field"][word])
@@ -187,7 +187,7 @@ def _field(
         kind = "number"
     elif option.type is Path:
         kind = FILE
-    elif option.several and option.name != WHERE:
+    elif option.is_repeatable and option.name != WHERE:
         kind = "lines"
     elif option.words:
         kind = "words" if "|" in option.metavar and option.type != PEOPLE_VALUE else "choice"
@@ -220,7 +220,7 @@ def _field(
         " ".join(option.methods),
         value,
         several,
-        option.several,
+        option.is_repeatable,
         [*english.TEXTS["meanings"].get(option.name, {}).items()],
     )
 
@@ -234,10 +234,10 @@ def _shown(value: Any) -> str:
 
 def entered(spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str]) -> dict[str, Any]:
     """What was entered for a model, by the words of its options, as the command line has it."""
-    method = spec.method_of({word: text for word, text in form.items() if text})
+    method = spec.choose_method({word: text for word, text in form.items() if text})
     found: dict[str, Any] = {}
     for option in (
-        spec.options_of(method) if method in spec.methods or not spec.methods else spec.options
+        spec.select_options(method) if method in spec.methods or not spec.methods else spec.options
     ):
         text = form.get(option.word, "").strip()
         if text == FILE and option.word in files:
@@ -274,6 +274,6 @@ def _typed(option: Option, text: str) -> Any:
         except ValueError:
             what = "an integer" if option.type is int else "a number"
             raise ArgumentError(Argument(option.name), f" must be {what}; got {text!r}.") from None
-    if option.several:
+    if option.is_repeatable:
         return [line.strip() for line in text.splitlines() if line.strip()]
     return text

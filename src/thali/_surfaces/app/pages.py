@@ -10,7 +10,7 @@ import jinja2
 
 from thali._data.kinds import PAIRS
 from thali._labels import printable
-from thali._model.default_models import offers_of
+from thali._model.default_models import list_offers
 from thali._model.spec import Option
 from thali.errors import ThaliError
 
@@ -235,7 +235,7 @@ class Pages:
         fault, offered = _Fault(ended(study, FIT), before), _offered(reading)
         models = []
         has_people = bool(offered[GROUP]) or GROUP in asked.get("typed", {})
-        for offer in offers_of(reading["kind"]):
+        for offer in list_offers(reading["kind"]):
             name, spec = offer.name, offer.spec
             if name not in reading["models"]:
                 continue
@@ -433,7 +433,7 @@ class _Fault:
         self._model, self._word = asked.get("model", ""), ""
         if self.sentence:
             spec, _ = model_named(self._model)
-            own = spec.options_of(spec.method_of(asked["typed"]))
+            own = spec.select_options(spec.choose_method(asked["typed"]))
             own = [*own, *(option for option in spec.options if option.name in QUESTIONS)]
             found = (option.word for name in end["named"] for option in own if option.name == name)
             self._word = next(found, "")
@@ -483,8 +483,8 @@ def _is_impossible(study: StudyFolder, name: str) -> bool:
 def _draws_until_agreement(model: str, typed: dict[str, Any]) -> bool:
     """Whether a fit has chains, whose length nobody typed."""
     spec, _ = model_named(model)
-    method = spec.method_of(typed)
-    words = {option.word for option in spec.options_of(method)}
+    method = spec.choose_method(typed)
+    words = {option.word for option in spec.select_options(method)}
     return "chains" in words and "tune" in words and "draws" not in typed
 
 

@@ -12,7 +12,7 @@ from thali._data.described_columns import (
 from thali._data.kinds import EXPERIMENTS, SPECS
 from thali._described import Facts
 from thali._labels import as_label
-from thali._model.default_models import default_model
+from thali._model.default_models import choose_default_model
 from thali._model.spec import DATA
 from thali._reading.recognise import RecognitionError, recognise
 from thali._reading.row_filter import RowFilter
@@ -105,7 +105,7 @@ def _what_was_read(study: StudyFolder, words: AppWords) -> dict[str, Any]:
         shown["size"] = shown["facts"][0][1]
         shown["parts"] = _parts(data)
         shown["attributes"] = of_kind.attributes(data)
-        default = default_model(data, {GROUP} & asked.get("typed", {}).keys())
+        default = choose_default_model(data, {GROUP} & asked.get("typed", {}).keys())
         shown["models"], shown["settings"] = [default.offer.name, *default.others], default.settings
     except RecognitionError as error:
         shown |= {"problem": error.render(words), "found": list(error.kinds)}

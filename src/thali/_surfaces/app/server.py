@@ -232,7 +232,7 @@ class Server:
             if excludes_individuals(typed):
                 usual.pop("people", None)
             typed = usual | typed
-        method = spec.method_of(typed)
+        method = spec.choose_method(typed)
         paths = [word for word, value in typed.items() if isinstance(value, Path)]
         asked = {
             "model": model,
@@ -243,7 +243,7 @@ class Server:
             COVER: {
                 word: text for word in COVERED if (text := form.get(f"cover-{word}", "").strip())
             },
-            "has_cores": any(option.word == "cores" for option in spec.options_of(method)),
+            "has_cores": any(option.word == "cores" for option in spec.select_options(method)),
         }
         study.clear(FIT)
         study.remove(f"{TOOK}.json")
@@ -499,7 +499,9 @@ def application(
 def _given(form: dict[str, str], options: Sequence[Option]) -> dict[str, Any]:
     """What a form holds about a table, by the words of the options."""
     given = [(option, text) for option in options if (text := form.get(option.word, "").strip())]
-    return {option.word: text.splitlines() if option.several else text for option, text in given}
+    return {
+        option.word: text.splitlines() if option.is_repeatable else text for option, text in given
+    }
 
 
 def _questions(

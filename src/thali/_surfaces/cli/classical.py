@@ -5,12 +5,12 @@ from functools import partial
 
 from thali._arguments import seed_number, whole
 from thali._data.kinds import PAIRS
-from thali._model.options import CI, COUNTED_TIES, OF_TABLES, SEED, WHERE, WITHOUT
+from thali._model.options import CI, COUNTED_TIES, SEED, TABLE_OPTIONS, WHERE, WITHOUT
 from thali._model.spec import CONTRASTS, DATA, FEATURES, FIT, ModelSpec, Option
 
 _COLUMNS = tuple(
     each
-    for each in OF_TABLES
+    for each in TABLE_OPTIONS
     if each.name not in ("option", "rank", "unranked", "best", "worst", "covariates")
 )
 _CHOSEN = Option(

@@ -59,7 +59,7 @@ def write_findings(
 
     Long tables, of single persons or pairs, are CSV alone.
     """
-    shown = list(findings.of(FILES))
+    shown = list(findings.select_surface(FILES))
     tables = {
         found.key: found.table
         for found in shown
@@ -85,10 +85,10 @@ def write_model(tree: "xarray.DataTree", folder: Path) -> None:
 
 def model_file(tree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
     """posterior.nc, or model.nc where there are no draws."""
-    from thali._model.model_files import IN_FOLDER
+    from thali._model.model_files import MODEL_FILES
     from thali._posterior import store
 
-    with_draws, without = IN_FOLDER
+    with_draws, without = MODEL_FILES
     return {with_draws if "posterior" in tree.children else without: store.to_netcdf(tree)}
 
 

@@ -6,8 +6,8 @@ from typing import Any
 from thali._data.kinds import find_data_spec
 from thali._data.roles import ROLE_NAMES
 from thali._labels import suggest
-from thali._model.aliases import plain
-from thali._model.default_models import offers_of
+from thali._model.aliases import normalise_name
+from thali._model.default_models import list_offers
 from thali._model.registry import SPECS
 from thali._model.spec import ModelSpec, Option
 from thali.errors import Argument, ArgumentError, Setting, Value
@@ -31,14 +31,14 @@ def model_named(name: str, place: str = "--model") -> tuple[ModelSpec, str]:
     """
     for spec in SPECS:
         for known in (spec.name, *spec.aliases, spec.cls.partition(":")[2]):
-            if plain(known) == plain(name):
+            if normalise_name(known) == normalise_name(name):
                 if not spec.options:
                     raise ArgumentError(
                         f"{spec.name} takes Python functions and objects; fit it in Python."
                     )
                 return spec, known if known in spec.aliases else ""
     for test in TESTS:
-        if plain(name) in map(plain, (test.name, *test.aliases)):
+        if normalise_name(name) in map(normalise_name, (test.name, *test.aliases)):
             raise ArgumentError(
                 f"{place}: {name!r} is a test, not a model; use thali test {test.name} DATA."
             )
@@ -52,8 +52,8 @@ def model_named(name: str, place: str = "--model") -> tuple[ModelSpec, str]:
 def model_for(data: str, words: Iterable[str] = ()) -> ModelSpec:
     """Return the first model of that kind of data that has all of these options, or else the
     first."""
-    offers = offers_of(data)
-    return next((offer for offer in offers if offer.has(words)), offers[0]).spec
+    offers = list_offers(data)
+    return next((offer for offer in offers if offer.has_options(words)), offers[0]).spec
 
 
 def model_implied(typed: Iterable[str]) -> ModelSpec | None:
@@ -94,7 +94,7 @@ def options_of(
     Traceback (most recent call last):
     thali.errors.ArgumentError: --a applies to plackett-luce, not to additive-clustering; remove ...
     """
-    method = spec.method_of(typed)
+    method = spec.choose_method(typed)
     found = {}
     for word in typed:
         own = [option for option in spec.options if option.word == word]

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import DataForm, find_data_spec
-from thali._model.aliases import aspects_meant, method_meant, plain
+from thali._model.aliases import normalise_aspects, normalise_method, normalise_name
 from thali._model.default_models import WORTHS
 from thali._model.options import ATTENTION
-from thali._model.registry import features_of, spec_named
+from thali._model.registry import find_spec_by_name, get_features_argument
 from thali._people.populations import COMMON, FREE, SIMILAR, Groups, LatentClasses, parse_people
 from thali._posterior.dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS
 from thali.errors import ArgumentError, DataError
@@ -35,8 +35,8 @@ def parse_aspects(
     >>> parse_aspects("3", ("a", "b"))
     3
     """
-    if aspects_meant(value) in words and not Path(value).exists():
-        return aspects_meant(value)
+    if normalise_aspects(value) in words and not Path(value).exists():
+        return normalise_aspects(value)
     try:
         return int(value)
     except ValueError:
@@ -191,7 +191,7 @@ def _of_people(item: str, form: DataForm) -> tuple[dict[str, Any], str]:
         return {"people": Groups(word)}, rest or "ibp"
     if (
         is_alone
-        and features_of(form.kind) == "aspects"
+        and get_features_argument(form.kind) == "aspects"
         and word in (INDEPENDENT, ADJUSTED, INDIVIDUALS)
     ):
         return {"people": parse_people(word)}, rest or "ibp"
@@ -212,7 +212,7 @@ def specs_in(text: str) -> list["ModelSpec"]:
     return [
         spec
         for _, item in _items(text)
-        if (spec := _who_ignores(item) or spec_named(item)) is not None
+        if (spec := _who_ignores(item) or find_spec_by_name(item)) is not None
     ]
 
 
@@ -220,7 +220,7 @@ def _who_ignores(item: str) -> "ModelSpec | None":
     """The model of an item such as attention:hierarchical-logit, whose people may ignore
     attributes."""
     word, _, rest = item.partition(":")
-    spec = spec_named(rest) if word == ATTENTION.name else None
+    spec = find_spec_by_name(rest) if word == ATTENTION.name else None
     return spec if spec is not None and ATTENTION in spec.options else None
 
 
@@ -239,24 +239,24 @@ def _items(text: str) -> list[tuple[str, str]]:
 def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ...]) -> Any:
     import thali
 
-    spec = spec_named(item)
+    spec = find_spec_by_name(item)
     if spec is not None and kind not in spec.data:
         raise ArgumentError(
             f"--models: {item} requires {' or '.join(spec.data)}; these data are {kind}."
         )
-    if spec is not None and spec is spec_named(WORTHS):
-        method: Any = method_meant(settings.get("method"))
+    if spec is not None and spec is find_spec_by_name(WORTHS):
+        method: Any = normalise_method(settings.get("method"))
         own = {"lapse": settings["lapse"]} if "lapse" in settings else {}
         return spec.load()(method, best_worst=settings.get("best-worst"), **own)
-    if features_of(kind) == "aspects":
+    if get_features_argument(kind) == "aspects":
         aspects = _features(_meant(item, spec), settings, labels, kind)
         learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)
         alpha = settings.get("alpha") if learns_alpha else None
-        method: Any = method_meant(settings.get("method", "mcmc"))
+        method: Any = normalise_method(settings.get("method", "mcmc"))
         return thali.EliminationByAspects(
             aspects, settings.get("unique", True), settings.get("lapse"), alpha, method
         )
-    if features_of(kind):
+    if get_features_argument(kind):
         features = _features(item if spec is None else "ibp", settings, labels, kind)
         lapse = {"lapse": settings["lapse"]} if "lapse" in settings else {}
         alpha = None if isinstance(features, dict) else settings.get("alpha")
@@ -273,9 +273,9 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
 
 def _meant(item: str, spec: "ModelSpec | None") -> str:
     """The aspects that an item means, which may name them or a model that has them."""
-    if plain(item) == "pibp":
+    if normalise_name(item) == "pibp":
         return "tree"
-    meant = aspects_meant(item)
+    meant = normalise_aspects(item)
     return meant if spec is None or meant != item else "ibp"
 
 
@@ -283,7 +283,10 @@ def _features(item: str, settings: dict[Any, Any], labels: tuple[str, ...], kind
     """What an argument for aspects or features takes."""
     if not _is_tree(item):
         return parse_aspects(
-            item, labels, "--models", ("ibp", *["unique"] * (features_of(kind) == "aspects"))
+            item,
+            labels,
+            "--models",
+            ("ibp", *["unique"] * (get_features_argument(kind) == "aspects")),
         )
     if settings.get("tree") is None:
         raise ArgumentError(f"--models contains {item!r}; give its file with --tree FILE.")
@@ -299,4 +302,4 @@ def _features(item: str, settings: dict[Any, Any], labels: tuple[str, ...], kind
 
 
 def _is_tree(item: str) -> bool:
-    return item == "tree" or item.startswith("tree:") or plain(item) == "pibp"
+    return item == "tree" or item.startswith("tree:") or normalise_name(item) == "pibp"

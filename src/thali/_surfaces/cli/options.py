@@ -16,13 +16,13 @@ from thali._model.options import (
     CODES,
     DESIGN,
     FIRST,
-    OF_OBJECTS,
-    OF_TABLES,
+    OBJECT_OPTIONS,
     OPTION_COVARIATES,
     PEOPLE,
     RESPONDENT,
     SECOND,
     SEED,
+    TABLE_OPTIONS,
     TIES,
     WHERE,
     WITHOUT,
@@ -70,7 +70,7 @@ COMPARED = (
         "method",
     ),
     *("unique", "lapse", "alpha", "tree", "draws", "tune", "chains", "thin", "cores", "seed"),
-    *(option.word for option in (*OF_TABLES, OPTION_COVARIATES, *OF_OBJECTS)),
+    *(option.word for option in (*TABLE_OPTIONS, OPTION_COVARIATES, *OBJECT_OPTIONS)),
 )
 
 LEADERBOARD = (
@@ -182,14 +182,14 @@ LEADERBOARD = (
     FIRST,
     SECOND,
     CHOSEN.but(help="Column with the chosen option, or the winner."),
-    *(each for each in OF_TABLES if each not in (RESPONDENT, FIRST, SECOND)),
+    *(each for each in TABLE_OPTIONS if each not in (RESPONDENT, FIRST, SECOND)),
 )
 
 
 def given_of_table(values: dict[str, Any]) -> dict[str, Any]:
     """What typed options say of a table, whichever model it is for: which rows count and what files
     beside it say, and unless none is about a shape of tables, all else."""
-    if not {option.word for option in (*OF_TABLES, *OF_OBJECTS)} & set(values):
+    if not {option.word for option in (*TABLE_OPTIONS, *OBJECT_OPTIONS)} & set(values):
         return {
             option.name: values[option.word]
             for option in (WHERE, WITHOUT, CODES, DESIGN)
@@ -258,7 +258,7 @@ def _as_typer(
 ) -> inspect.Parameter:
     """An option as typer takes it; None unless it was typed."""
     plain = option.type if option.type in (str, int, float, bool, Path) else str
-    annotation: Any = list[str] | None if option.several else plain | None
+    annotation: Any = list[str] | None if option.is_repeatable else plain | None
     word = option.word
     settings = typer.Option(
         f"--{word}/--no-{word}" if option.type is bool else f"--{word}",
@@ -339,7 +339,7 @@ def spread(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> list[str]:
     >>> spread(["a.csv", "--monotone", "price=decreasing", "zoom=increasing", "--seed", "1"])
     ['a.csv', '--monotone', 'price=decreasing', '--monotone', 'zoom=increasing', '--seed', '1']
     """
-    options = {f"--{word}" for word, owned in by_word(specs).items() if owned[0][1].several}
+    options = {f"--{word}" for word, owned in by_word(specs).items() if owned[0][1].is_repeatable}
     result, option, first = [], "", False
     for word in words:
         if word.startswith("-"):

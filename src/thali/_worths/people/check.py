@@ -14,7 +14,7 @@ from thali._model.answer_checks import (
     check_unweighted,
     predict_answers,
 )
-from thali._model.predictive_check import spaced_draws
+from thali._model.predictive_check import select_draws
 
 from ..predictions import WorthDraws
 from .draws import RespondentDraws
@@ -88,7 +88,7 @@ def check_respondents(
     has_ties = worths.nu is not None
     parts = part_questions(data.questions(has_ties))
     check_unweighted(parts.asked)
-    draws = spaced_draws(drawn.n_draws, len(parts.asked.counts))
+    draws = select_draws(drawn.n_draws, len(parts.asked.counts))
     probabilities = respondent_probabilities(
         worths.take(draws), drawn.take(draws), data, parts, has_ties
     )
@@ -101,7 +101,7 @@ def predict_respondents(
 ) -> "pandas.DataFrame":
     """Return the proportions that were observed, and what is predicted of them."""
     parts = part_questions(data.questions(False))
-    draws = spaced_draws(drawn.n_draws, len(parts.asked.counts))
+    draws = select_draws(drawn.n_draws, len(parts.asked.counts))
     probabilities = respondent_probabilities(
         worths.take(draws), drawn.take(draws), data, parts, has_ties=False
     )

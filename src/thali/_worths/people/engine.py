@@ -57,7 +57,7 @@ class IndividualsEngine(LaplaceEngine):
 
     def respondents_of(self, model: Any) -> RespondentDraws:
         """Return the draws of every respondent."""
-        return model._once("respondents", lambda: self.read_respondents(model._view))
+        return model._compute_once("respondents", lambda: self.read_respondents(model._view))
 
     def respondents(self, model: Any) -> Any:
         """Return the results about respondents."""

@@ -7,9 +7,9 @@ import numpy as np
 from thali._inference.indexing import part_bounds, space_evenly
 from thali._model.log_predictive import (
     NEW_PEOPLE,
-    choices_by_person,
-    log_mean_by_annealing,
-    log_of_choices,
+    count_answers_by_respondent,
+    estimate_log_mean,
+    sum_log_choices,
 )
 from thali._model.option_sets import is_best_worst, set_indices
 
@@ -27,7 +27,7 @@ def log_predictive_of_new(worths: WorthDraws, drawn: RespondentDraws, data: Any)
     else is known."""
     import pandas as pd
 
-    choices_by_person(data)  # which refuses other data
+    count_answers_by_respondent(data)  # which refuses other data
     few = space_evenly(drawn.n_draws, NEW_PEOPLE)
     copies = np.repeat(few, -(-NEW_PEOPLE // len(few)))
     worths, drawn = worths.take(copies), drawn.take(copies)
@@ -56,7 +56,7 @@ def _log_mean_of_new(
     def log_likelihood(normal: np.ndarray) -> np.ndarray:
         log_worths = (mean + drawn.deviations(normal))[:, 0]
         p = worths._replace(log_worths=log_worths).of_sets(start, members, is_best_worst(data))
-        return log_of_choices(p[:, which], counts[which])
+        return sum_log_choices(p[:, which], counts[which])
 
     def move(normal: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
         size = min(step, 1.0)  # which leaves the normal distribution as it is
@@ -66,4 +66,4 @@ def _log_mean_of_new(
     def choose(accepted: np.ndarray, moved: np.ndarray, normal: np.ndarray) -> np.ndarray:
         return np.where(accepted[:, None, None], moved, normal)
 
-    return log_mean_by_annealing(normal, log_likelihood, move, choose, rng)
+    return estimate_log_mean(normal, log_likelihood, move, choose, rng)

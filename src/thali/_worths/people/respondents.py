@@ -68,8 +68,10 @@ class WorthRespondents(RespondentResults, HasSegments):
         table = scores_table(drawn, labels, model._score_scale(), ci)
         if not wide:
             return table
-        data = single_choices(model._data_of_fit())
-        fit = model._once("fit_of_respondents", lambda: measure_fit(model._draws, drawn, data))
+        data = single_choices(model._get_fit_data())
+        fit = model._compute_once(
+            "fit_of_respondents", lambda: measure_fit(model._draws, drawn, data)
+        )
         return widen_scores(table, fit, labels)
 
     def effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":

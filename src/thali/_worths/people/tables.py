@@ -8,7 +8,7 @@ import numpy as np
 from thali._inference.indexing import iterate_slices
 from thali._inference.seeds import spawn_generators
 from thali._labels import as_label, shorten
-from thali._model.option_scores import ScoreDraws, ScoreScale, place_of, tabulate_scores
+from thali._model.option_scores import ScoreDraws, ScoreScale, anchor_index, tabulate_scores
 from thali._people.individuals import individuals_table
 from thali._people.reach import draws_held
 from thali._people.segments import Preferences, Segments, spaced_draws
@@ -27,7 +27,7 @@ def scores_table(
     """Return the score of each respondent and option with its interval."""
 
     def scores(some: slice) -> np.ndarray:
-        return scale.scores(np.exp(drawn.worths[:, some].astype(float)))
+        return scale.compute_scores(np.exp(drawn.worths[:, some].astype(float)))
 
     table = individuals_table(scores, drawn.n_draws, drawn.respondents, labels, "option", ci)
     table.attrs["measure"] = "preference score"
@@ -76,7 +76,7 @@ def find_reached(
     if none is None:
         worth = np.exp(worths - worths.max(axis=-1, keepdims=True))
         return worth > worth.mean(axis=-1, keepdims=True), labels
-    at = place_of(none, labels)
+    at = anchor_index(none, labels)
     others = [i for i in range(len(labels)) if i != at]
     return worths[..., others] > worths[..., [at]], [labels[i] for i in others]
 
@@ -105,9 +105,9 @@ def scores_by(
         mean, above, scores = np.zeros(n), np.zeros(n), np.zeros((drawn.n_draws, n))
         for some in iterate_slices(len(members), drawn.n_draws * n):
             worth = np.exp(drawn.worths[:, members[some]].astype(float))
-            own = scale.scores(worth)
+            own = scale.compute_scores(worth)
             mean += own.mean(axis=0).sum(axis=0)
-            above += scale.above(worth).mean(axis=0).sum(axis=0)
+            above += scale.is_above_anchor(worth).mean(axis=0).sum(axis=0)
             scores += np.einsum("dp,dpi->di", weights[:, members[some]], own)
         scores /= weights[:, members].sum(axis=1, keepdims=True)
         each[name] = ScoreDraws(mean / len(members), scores, above / len(members))

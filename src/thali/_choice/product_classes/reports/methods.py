@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.base import Sampled
+from thali._model.base import SampledModel
 from thali._model.sampling import SUFFICIENT_ESS
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
@@ -31,7 +31,7 @@ _STUCK = (
 )
 
 
-class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
+class ProductClassReports(MarketAnswers, HasChoiceCheck, SampledModel):
     """Reports and predictions of a fitted model."""
 
     posterior_: "xarray.DataTree"
@@ -40,10 +40,10 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
     _design_: "ExperimentDesign"
 
     def _fitted_parts(self) -> "tuple[Particles, ExperimentDesign]":
-        self._fitted()
+        self._require_posterior()
         return self._draws_, self._design_
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         return reported_rows(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -77,7 +77,7 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
         """
         return super().summary(ci)
 
-    def _advice(self) -> Advice:
+    def _get_advice(self) -> Advice:
         """What helps chains that disagree: more draws, and more chains where they stay apart."""
         sizes, now = self._view.draws.sizes, int(self.posterior_.attrs["draws"])
         stuck = (
@@ -218,10 +218,10 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
 
         return ClassChooser(*self._fitted_parts(), self._people_)
 
-    def _data_of_fit(self) -> "ExperimentDesign":
+    def _get_fit_data(self) -> "ExperimentDesign":
         return self._design_
 
-    def _market_draws(self) -> "MarketDraws":
+    def _get_market_draws(self) -> "MarketDraws":
         from .market import market_draws
 
         return market_draws(*self._fitted_parts(), self._people_)

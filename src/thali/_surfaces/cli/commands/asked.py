@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from thali._data.kinds import EXPERIMENTS
 from thali._labels import as_label, plural
-from thali._model.aliases import method_meant
-from thali._model.default_models import WORTHS, default_model, median_tasks
+from thali._model.aliases import normalise_method
+from thali._model.default_models import WORTHS, choose_default_model, count_median_tasks
 from thali._model.registry import SPECS
 from thali._model.settings import AnswerSettings
 from thali._model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
@@ -35,14 +35,14 @@ class ModelRequest(NamedTuple):
     def arguments(self, to: str) -> dict[str, Any]:
         """The arguments for one place; the progress bar goes with the cores."""
         found = {
-            option.passed: self.values[word]
+            option.target: self.values[word]
             for word, option in self.options.items()
             if option.to == to
         }
         if to == MODEL and any(option.type == PEOPLE_VALUE for option in self.spec.options):
             found = with_people(found, "group" in self.options)
         cores = to == FIT and any(
-            option.name == "cores" for option in self.spec.options_of(self.method)
+            option.name == "cores" for option in self.spec.select_options(self.method)
         )
         return found | ({"progressbar": True} if cores else {})
 
@@ -119,8 +119,8 @@ def asked_of(
     method alone."""
     terminal.know([*OWN, *spec.options])
     if "method" in typed:
-        typed = typed | {"method": method_meant(typed["method"])}
-    method = spec.method_of(typed)
+        typed = typed | {"method": normalise_method(typed["method"])}
+    method = spec.choose_method(typed)
     if spec.methods and method not in spec.methods:
         sentence = [
             Argument("method"),
@@ -133,7 +133,7 @@ def asked_of(
             sentence += [", which requires ", Setting("model", models[0])]
         raise ArgumentError(*sentence, ".")
     options = options_of(spec, typed, data_name)
-    terminal.know([*OWN, *spec.options_of(method)])
+    terminal.know([*OWN, *spec.select_options(method)])
     values = {word: value_of(option, typed[word]) for word, option in options.items()}
     values |= settings_of_alias(spec, alias, typed)
     if not {spec.features, "tree"} & set(values):
@@ -146,13 +146,12 @@ def asked_by_default(
 ) -> tuple[ModelRequest, str]:
     """Return what was asked of the model that data get unless one is named, and a clause that names
     it and others."""
-    offer, settings, others = default_model(data, typed)
+    offer, settings, others = choose_default_model(data, typed)
     clause = f"; {LABELS.get(offer.name, offer.name.replace('-', ' '))}"
     clause += " with individual scores" * ("people" in settings)
     if offer.kind == EXPERIMENTS:
-        clause += (
-            f" ({plural(data.n_respondents, 'respondent')}, {median_tasks(data):g} tasks each)"
-        )
+        n_tasks = count_median_tasks(data)
+        clause += f" ({plural(data.n_respondents, 'respondent')}, {n_tasks:g} tasks each)"
     if others:
         clause += f" (alternative: --model {' or '.join(others)})"
     return asked_of(terminal, offer.spec, offer.name, typed | settings, None), clause

@@ -13,9 +13,9 @@ def cite(model: str | None) -> None:
 
 
 def _keys(model: str) -> tuple[str, ...]:
-    from thali._model.registry import SPECS, spec_named
+    from thali._model.registry import SPECS, find_spec_by_name
 
-    spec = spec_named(model)
+    spec = find_spec_by_name(model)
     if spec is None:
         raise ArgumentError(
             f"Unknown model {model!r}; available models: {', '.join(spec.name for spec in SPECS)}."

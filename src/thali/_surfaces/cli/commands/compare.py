@@ -10,8 +10,8 @@ import typer
 
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, DataForm, find_data_spec
 from thali._labels import plural
-from thali._model.default_models import compared_by_default
-from thali._model.registry import features_of
+from thali._model.default_models import default_comparison
+from thali._model.registry import get_features_argument
 from thali._model.spec import DATA, ModelSpec, Option
 from thali._posterior.dependence import ADJUSTED
 from thali.errors import Argument, ArgumentError
@@ -83,7 +83,7 @@ def run_compare(
         )
     usual = of_data.compared_by_group if form.has_groups else of_data.compared
     if form == DataForm(CHOICES):
-        usual = compared_by_default(data, usual)
+        usual = default_comparison(data, usual)
     named = parse_models(models or usual, values, form, getattr(data, "labels", ()))
     run: dict[str, Any] = {name: values[name] for name in (*_RUN, "cores") if name in values}
     by, folds = own["by"] or PREDICTION, own["folds"]
@@ -101,7 +101,7 @@ def run_compare(
             f"{len(named) * number:,} fits: each model is fitted without each of {several} of the"
             " data."
         )
-    if by == PREDICTION and features_of(of_data.kind):
+    if by == PREDICTION and get_features_argument(of_data.kind):
         run = _BUDGET | run
     run |= {
         "by": by,
@@ -184,7 +184,7 @@ def _spec_of_data(found: NamedData, specs: list[ModelSpec], values: dict[str, An
     """The model whose data these are: one that was named, that an option implies, or the first for
     such data."""
     for spec in specs:
-        if not features_of(spec.data[0]):
+        if not get_features_argument(spec.data[0]):
             return spec
     of_experiments = ("attributes", "levels", "none", "bought", "bins", "monotone")
     for each in SPECS:
@@ -198,7 +198,7 @@ def _spec_of_data(found: NamedData, specs: list[ModelSpec], values: dict[str, An
 def _arguments(spec: ModelSpec, values: dict[str, Any], to: str) -> dict[str, Any]:
     """The arguments for one place that were typed."""
     return {
-        option.passed: values[option.word]
+        option.target: values[option.word]
         for option in spec.options
         if option.to == to and option.word in values
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._data.roles import column_names
 from thali._labels import plural, shorten
-from thali._model.finding import ON_SCREEN, Brief, Finding, Findings, Maker
+from thali._model.finding import ON_SCREEN, Brief, Finding, FindingMaker, Findings
 from thali.errors import ArgumentError, DataError
 
 from ..boundary import Terminal, notify
@@ -93,7 +93,7 @@ def _finish(
         write_all(out, table_files(tables, formats))
         notify(f"wrote the design to the folder '{out}'.")
     makers = [
-        Maker(label, label, ON_SCREEN, partial(_made, label, *part))
+        FindingMaker(label, label, ON_SCREEN, partial(_made, label, *part))
         for label, part in parts.items()
     ]
     print(

@@ -13,7 +13,7 @@ import typer
 from thali._data.kinds import CLASSES
 from thali._inference.jobs import read_index
 from thali._labels import plural
-from thali._model.options import OF_TABLES
+from thali._model.options import TABLE_OPTIONS
 from thali._model.settings import AnswerSettings
 from thali._model.spec import FIT, MODEL, ModelSpec
 from thali.errors import Argument, ArgumentError
@@ -50,7 +50,7 @@ def run_fit(
     slides: Path | None = None,
 ) -> None:
     """Fit a model to the data of that name and print the answer."""
-    from thali._model.model_files import tree_of_model
+    from thali._model.model_files import build_model_tree
 
     from ...html import fit_in_words
 
@@ -60,7 +60,7 @@ def run_fit(
     if spec is None:
         possible = {word: owned[0][1] for word, owned in by_word().items()}
         # who answered is the --respondent of most tables
-        terminal.know([*OWN, *OF_TABLES, *possible.values()])
+        terminal.know([*OWN, *TABLE_OPTIONS, *possible.values()])
         read = {word: value_of(possible[word], value) for word, value in typed.items()}
         wanted = given_of_table(read)
     asked = None if spec is None else asked_of(terminal, spec, alias, typed, None)
@@ -88,7 +88,7 @@ def run_fit(
     read = f"{data_name}: {recognised}{chosen}"
     notify(read)
     model = _made(spec, of(MODEL), values, data)
-    settings = model._settings_for(data, asked.settings(found, data))
+    settings = model._complete_settings(data, asked.settings(found, data))
     command = {
         "data_name": data_name,
         "model_name": model_name,
@@ -117,7 +117,7 @@ def run_fit(
         )
     try:
         with _replicates_in(settings, out, overwrite, note) as settings:
-            findings = model._findings_with(settings)
+            findings = model._build_findings(settings)
             if out is not None:
                 list(findings)  # those that are written, before anything else can fail
             answer = terminal.text(findings, read, *_more(out, page))
@@ -130,7 +130,7 @@ def run_fit(
                 + (" Nothing was written." if out is None else "")
             )
         if out is not None:
-            place = write_somewhere(out, partial(write_model, tree_of_model(model)))
+            place = write_somewhere(out, partial(write_model, build_model_tree(model)))
             notify(
                 f"the results could not be computed; the fit is saved in {place} (open it with"
                 " thali.load)."
@@ -141,7 +141,7 @@ def run_fit(
 
     def write(figures: Figures) -> None:
         if out is not None:
-            tree = tree_of_model(model)
+            tree = build_model_tree(model)
             noting = {} if read_index(out / JOB) else {COMMAND: json.dumps(note).encode()}
             wrote = ["the posterior" if "posterior" in tree.children else "the model", "the tables"]
 
@@ -184,7 +184,7 @@ def _more(out: Path | None, page: Path | None) -> list[str]:
 
 def _repeatable(model: Any, typed: dict[str, Any]) -> dict[str, Any]:
     """What was typed, and the seed that was drawn where none was typed."""
-    seed = model._run_settings().get("random_seed")
+    seed = model._get_run_settings().get("random_seed")
     return typed if seed is None or "seed" in typed else typed | {"seed": seed}
 
 
@@ -231,7 +231,7 @@ def _job_in(
 ) -> Iterator[dict[str, Any]]:
     """The argument that says where the job lies, for a model with chains."""
     if out is None or not any(
-        option.name == "cores" for option in asked.spec.options_of(asked.method)
+        option.name == "cores" for option in asked.spec.select_options(asked.method)
     ):
         yield {}
         return

@@ -47,7 +47,7 @@ def run_leaderboard(
     cover: dict[str, str],
 ) -> None:
     """Print the leaderboard of files, and write it with its pictures, and its report."""
-    from thali._model.model_files import BOARD
+    from thali._model.model_files import LEADERBOARD_FILE
     from thali._paired.board import as_json, as_netcdf
     from thali._paired.findings import findings_of
     from thali._paired.made import in_words
@@ -63,7 +63,10 @@ def run_leaderboard(
     try:
         with Figures() as figures:
             if out is not None:
-                others = {"leaderboard.json": as_json(board), BOARD: bytes(as_netcdf(board))}
+                others = {
+                    "leaderboard.json": as_json(board),
+                    LEADERBOARD_FILE: bytes(as_netcdf(board)),
+                }
                 others[COMMAND] = json.dumps(noted("leaderboard", command)).encode()
                 drawn = write_findings(findings, out, others=others, figures=figures)
                 notify(f"wrote the tables{' and the picture' * bool(drawn)} to the folder '{out}'.")

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thali._inference.files import atomic_write, check_path
-from thali._model.registry import spec_of
-from thali._model.settings import USUAL, AnswerSettings
+from thali._model.registry import find_spec
+from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
 from thali._people.populations import Individuals
 from thali.errors import ArgumentError, DataError
 
@@ -59,7 +59,7 @@ class Held(NamedTuple):
 
     what: Any
     command: str = ""
-    settings: AnswerSettings = USUAL
+    settings: AnswerSettings = DEFAULT_SETTINGS
     cover: dict[str, str] = UNTITLED
     names: Sequence[str] = ()  # of the files or data sets
 
@@ -71,8 +71,8 @@ def held_in(terminal: Terminal, results: Path) -> Held:
     if found is None:
         return Held(what)
     name, arguments, folder = found
-    settings = USUAL
-    if name == "fit" and (spec := spec_of(what)) is not None:
+    settings = DEFAULT_SETTINGS
+    if name == "fit" and (spec := find_spec(what)) is not None:
         typed = arguments["typed"]
         if (
             spec.method_of_individuals
@@ -84,7 +84,7 @@ def held_in(terminal: Terminal, results: Path) -> Held:
         table = None
         if "holdouts" in asked.values and (table := _table(arguments["data_name"], folder)) is None:
             asked = asked.without_holdouts
-        settings = asked.settings(table, what._data_of_fit(), folder)
+        settings = asked.settings(table, what._get_fit_data(), folder)
     names = arguments.get("data_names") or [arguments["data_name"]]
     return Held(
         what, as_typed(name, arguments), settings, arguments.get("cover") or UNTITLED, names
@@ -95,7 +95,7 @@ def know_options_of(terminal: Terminal, what: Any) -> None:
     """From here on messages name the options of the command that made an answer."""
     from thali._paired.board import Leaderboard
 
-    if (spec := spec_of(what)) is not None:
+    if (spec := find_spec(what)) is not None:
         terminal.know(spec.options)
     elif isinstance(what, Leaderboard):
         terminal.know(LEADERBOARD)
@@ -118,7 +118,7 @@ def write_report(
     file: Path,
     command: str,
     terminal: Terminal,
-    settings: AnswerSettings = USUAL,
+    settings: AnswerSettings = DEFAULT_SETTINGS,
     figures: Any = None,
     cover: dict[str, str] = UNTITLED,
     names: Sequence[str] = (),
@@ -142,13 +142,13 @@ def _results(results: Path) -> Any:
     """The model, the leaderboard, or the table of a comparison."""
     from thali._comparison.job_table import TABLES, read_job_table
     from thali._inference.jobs import read_index
-    from thali._model.model_files import load, model_in
+    from thali._model.model_files import find_model_file, load
 
     if results.suffix == ".html":
         raise DataError(
             f"'{results}' is a report; give the folder passed to --out, or a file written by save."
         )
-    if not results.is_dir() or model_in(results) is not None:
+    if not results.is_dir() or find_model_file(results) is not None:
         return load(results)
     index = read_index(results / JOB)
     if index is not None and index["stamp"]["kind"] in TABLES:

@@ -7,7 +7,7 @@ from typing import Any
 from thali._data.pairs import PairedComparisons
 from thali._labels import plural, suggest
 from thali._late import load
-from thali._model.printed_findings import findings_of
+from thali._model.printed_findings import build_printed_findings
 from thali._model.spec import DATA, FEATURES, FIT, ModelSpec
 from thali._printed import Printed
 from thali.errors import Argument, ArgumentError
@@ -81,7 +81,7 @@ def run_test(
         print(
             result
             if terminal.is_whole
-            else terminal.text(findings_of(result), ", ".join(files), *folder)
+            else terminal.text(build_printed_findings(result), ", ".join(files), *folder)
         )
     return result
 
