@@ -23,7 +23,7 @@ import thali as th
 from thali._choice.product_classes.arguments import THIN
 from thali._choice.product_classes.engines.mcmc import build_chains
 from thali._choice.product_classes.particles import concatenate_draws
-from thali._choice.product_classes.reports.predict import tasks_proba
+from thali._choice.product_classes.reports.predict import predict_tasks
 from thali._choice.product_classes.state import build_class_problem
 from thali._data.experiments.design import build_design
 from thali._inference.chains import Run
@@ -67,7 +67,7 @@ def run(
             concatenate_draws(part)._replace(group=np.zeros(len(part), np.int64)) for part in parts
         ]
         found.append(
-            [tasks_proba(d, asked, repeats=REPEATS, cores=1, random_seed=1)[0] for d in of_block]
+            [predict_tasks(d, asked, repeats=REPEATS, cores=1, random_seed=1)[0] for d in of_block]
         )
         shapes.append([(d.a[0], d.sigma[0], len(d.n_owners)) for _, d in chain.kept])
     return Chains(np.array(found), np.array(seconds), np.array(shapes))

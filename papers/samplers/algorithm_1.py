@@ -18,9 +18,9 @@ from thali._aspects.likelihoods.residuals import (
     outer_shift,
     outer_sum,
 )
-from thali._aspects.moves.births import append
+from thali._aspects.moves.births import append_column
 from thali._aspects.moves.concentration import draw_concentration
-from thali._aspects.moves.tuning import SHARED, tuning_at
+from thali._aspects.moves.tuning import COLUMN_WEIGHT, select_tuning
 from thali._aspects.operations import (
     apply_member,
     apply_own,
@@ -103,8 +103,8 @@ def run(
     thin: Any,
     shuffled: Any,
 ) -> Any:
-    tuning = tuning_at(tunings, 0)
-    tuning.target[SHARED] = 0.5
+    tuning = select_tuning(tunings, 0)
+    tuning.target[COLUMN_WEIGHT] = 0.5
     while True:
         status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
         if status != CONTINUE:
@@ -181,7 +181,7 @@ def update_unique_features(rng: Any, model: Any, c: Any, b: Any, i: Any) -> None
             k = b.whole[COLUMNS]
             clear_row(b, k)
             b.Z[k, i] = 1.0
-            append(model, b, 1, b.candidates[j])
+            append_column(model, b, 1, b.candidates[j])
 
 
 @scalar
@@ -239,7 +239,7 @@ def update_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any, shuffled: 
     """Eq. 11 and 12, with the proposal Gamma(eta, eta / w), of mean w and standard deviation w /
     sqrt(eta), and its Hastings ratio. eta = 1 / step^2 is adapted to an acceptance rate of one
     half."""
-    eta = tuning.step[SHARED] ** -2.0
+    eta = tuning.step[COLUMN_WEIGHT] ** -2.0
     for t in range(line_up(rng, b, shuffled)):
         k = b.order[t]
         w = b.w[k] * rng.standard_gamma(eta) / eta
@@ -247,11 +247,11 @@ def update_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any, shuffled: 
             ratio = delta_weight(model.likelihood, c, b, k, b.m[k], w - b.w[k]) + proposal_ratio(
                 eta, b.w[k], w
             )
-            tuning.tried[SHARED] += 1
+            tuning.tried[COLUMN_WEIGHT] += 1
             if accept(rng, ratio):
                 apply_weight(model.likelihood, c, b, k, b.m[k], w - b.w[k])
                 b.w[k] = w
-                tuning.accepted[SHARED] += 1
+                tuning.accepted[COLUMN_WEIGHT] += 1
     if model.unique != NO_UNIQUE:
         for i in range(b.Z.shape[1] - 1):
             s = b.s[i] * rng.standard_gamma(eta) / eta
@@ -259,11 +259,11 @@ def update_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any, shuffled: 
                 ratio = delta_own(model.likelihood, c, b, i, s - b.s[i]) + proposal_ratio(
                     eta, b.s[i], s
                 )
-                tuning.tried[SHARED] += 1
+                tuning.tried[COLUMN_WEIGHT] += 1
                 if accept(rng, ratio):
                     apply_own(model.likelihood, c, b, i, s - b.s[i])
                     b.s[i] = s
-                    tuning.accepted[SHARED] += 1
+                    tuning.accepted[COLUMN_WEIGHT] += 1
 
 
 @scalar
@@ -299,7 +299,7 @@ def published(
 ) -> Any:
     """Sweep until `until` sweeps are done, as `thali._aspects.samplers.recommended.sweep_infinite`
     does."""
-    tuning = tuning_at(tunings, 0)
+    tuning = select_tuning(tunings, 0)
     while True:
         status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
         if status != CONTINUE:
@@ -329,7 +329,7 @@ def draw_singles(rng: Any, model: Any, b: Any, i: Any) -> None:
         if k < capacity(b):  # rarely fails: a sweep starts with enough room
             clear_row(b, k)
             b.Z[k, i] = 1.0
-            append(model, b, 1, weight(rng, model))
+            append_column(model, b, 1, weight(rng, model))
 
 
 @scalar
@@ -338,7 +338,7 @@ def walk_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
         d = STEP * rng.standard_normal()
-        tuning.tried[SHARED] += 1
+        tuning.tried[COLUMN_WEIGHT] += 1
         if b.w[k] + d > 0.0:
             ratio = delta_weight(model.likelihood, c, b, k, b.m[k], d) + log_density_ratio(
                 model.weights, b.w[k], d
@@ -346,7 +346,7 @@ def walk_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
             if accept(rng, ratio):
                 apply_weight(model.likelihood, c, b, k, b.m[k], d)
                 b.w[k] += d
-                tuning.accepted[SHARED] += 1
+                tuning.accepted[COLUMN_WEIGHT] += 1
 
 
 @scalar

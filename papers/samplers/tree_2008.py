@@ -26,7 +26,7 @@ import math
 from typing import Any
 
 from thali._aspects.moves.concentration import draw_concentration
-from thali._aspects.moves.tuning import SHARED, tuning_at
+from thali._aspects.moves.tuning import COLUMN_WEIGHT, select_tuning
 from thali._aspects.operations import apply_member, cache_at, delta_member
 from thali._aspects.samplers.sweep_rounds import (
     CONTINUE,
@@ -58,8 +58,8 @@ def published(
 ) -> Any:
     """Sweep until `until` sweeps are done, as `thali._aspects.samplers.recommended.sweep_infinite`
     does."""
-    tuning = tuning_at(tunings, 0)
-    tuning.target[SHARED] = 0.5
+    tuning = select_tuning(tunings, 0)
+    tuning.target[COLUMN_WEIGHT] = 0.5
     while True:
         status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
         if status != CONTINUE:

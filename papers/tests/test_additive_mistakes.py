@@ -15,8 +15,8 @@ from helpers.additive_runs import fit
 from papers.samplers import algorithm_1, use_published_sampler
 from papers.samplers.algorithm_1 import update_row
 from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE, outer_shift, outer_sum
-from thali._aspects.moves.births import append
-from thali._aspects.moves.tuning import tuning_at
+from thali._aspects.moves.births import append_column
+from thali._aspects.moves.tuning import select_tuning
 from thali._aspects.operations import cache_at, rate_single
 from thali._aspects.samplers.sweep_rounds import (
     CONTINUE,
@@ -39,7 +39,7 @@ def run(
 ):
     """The published sampler, but that it may scan in the order of storage, forget the prior of the
     constant, or give every object the new columns of so many rows."""
-    tuning = tuning_at(tunings, 0)
+    tuning = select_tuning(tunings, 0)
     while True:
         status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
         if status != CONTINUE:
@@ -84,7 +84,7 @@ def draw_singles(rng, model, b, i, rows):
         if k < capacity(b):
             clear_row(b, k)
             b.Z[k, i] = 1.0
-            append(model, b, 1, weight(rng, model))
+            append_column(model, b, 1, weight(rng, model))
 
 
 @scalar

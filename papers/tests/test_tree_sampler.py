@@ -22,7 +22,7 @@ from scipy import integrate, stats
 import thali as th
 from papers.samplers import algorithm_1, tree_2008, use_published_sampler
 from thali._aspects.priors import PhylogeneticBuffet
-from thali._aspects.priors.phylogenetic_rates import Kinship
+from thali._aspects.priors.tree_rates import TreeRates
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS, remove_column, resized
@@ -126,8 +126,8 @@ def test_walk_of_a_probability(owners):
     for t in range(drawn.size):
         tree_2008.update_probability(rng, model.prior, state, 0)
         drawn[t] = state.pi[0]
-    kinship = Kinship.of(tree, 400)
-    density = np.exp(kinship.base + kinship.gains_of(column, tree.parents))
+    kinship = TreeRates.from_tree(tree, 400)
+    density = np.exp(kinship.base + kinship.sum_gains(column, tree.parents))
     for power in (0.5, 1, 2):
         expected = (density * (-np.expm1(-kinship.gamma)) ** power).sum() / density.sum()
         mean, error = mean_and_error(drawn**power)

@@ -440,7 +440,7 @@ def test_one_respondent_who_determines_the_result_is_named():
     board = th.leaderboard(data, people="adjusted", progressbar=False)
     assert "One respondent contributes 79 % of" in str(board)
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
-    assert "One respondent contributes 79 % of" in model._estimates_.error_source
+    assert "One respondent contributes 79 % of" in model.findings()["weights"].notes[-1]
     assert "largely determines" not in str(th.leaderboard(comparisons(), progressbar=False))
 
 
@@ -765,7 +765,7 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     data = comparisons(people=4)
     run = {"draws": 4, "tune": 1, "thin": 1, "chains": 1, "random_seed": 1, "progressbar": False}
     model = th.EliminationByAspects([[1]] * 4, people=th.people.Individuals()).fit(data, **run)
-    assert model._groups == tuple(data.respondents) and dependence_of(model).model == INDIVIDUALS
+    assert dependence_of(model).model == INDIVIDUALS
     similar = th.EliminationByAspects([[1]] * 4, people=th.people.Groups("similar"))
     of_people, of_groups = (
         each.prepare(given, 1, 0, 1).task.model._replace(prior=None)

@@ -152,7 +152,7 @@ def test_toggles_of_an_open_column_follow_its_owners():
             )
             assert one == pytest.approx(other, abs=1e-12)
         joins = state.Z[k, i] == 0.0
-        flips.toggle(
+        flips.flip_member(
             model,
             cache,
             state,

@@ -15,7 +15,7 @@ from scipy.special import digamma
 import thali as th
 import thali._aspects.priors.phylogenetic as phylogenetic
 from thali._aspects import operations
-from thali._aspects.priors.phylogenetic import Kinship
+from thali._aspects.priors.tree_rates import TreeRates
 from thali._aspects.state import empty_state, grid_size
 from thali.errors import DataError
 from thali.priors import IndianBuffet, PhylogeneticBuffet
@@ -151,7 +151,7 @@ def test_the_star_is_the_indian_buffet(n):
 def test_probability_given_pi_is_that_of_all_ways_through_the_tree(seed):
     """Brute force: every assignment of the inner nodes."""
     tree = random_tree(6, seed)
-    kinship, inner = Kinship.of(tree, 12), range(6, len(tree.parents))
+    kinship, inner = TreeRates.from_tree(tree, 12), range(6, len(tree.parents))
     for owners in patterns(6):
         expected = np.zeros(12)
         for values in itertools.product([0, 1], repeat=len(inner) - 1):
@@ -167,7 +167,7 @@ def test_probability_given_pi_is_that_of_all_ways_through_the_tree(seed):
                     )
             expected += probability
         mask = np.isin(np.arange(6), owners)
-        found = np.exp(kinship.gains_of(mask, tree.parents) - kinship.gamma * kinship.total)
+        found = np.exp(kinship.sum_gains(mask, tree.parents) - kinship.gamma * kinship.total)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
 
 
@@ -265,7 +265,7 @@ def test_gamma_of_a_feature_with_an_owner(total):
     rng, grid = np.random.default_rng(4), np.linspace(1e-9, 40.0, 400_001)
     density = -np.expm1(-grid * total) / np.expm1(grid)
     distribution = np.cumsum(density) / density.sum()
-    drawn = [phylogenetic.draw_gamma(total, rng) for _ in range(20_000)]
+    drawn = [phylogenetic.draw_feature_gamma(total, rng) for _ in range(20_000)]
     assert stats.kstest(drawn, lambda x: np.interp(x, grid, distribution)).pvalue > 1e-3
 
 
@@ -288,11 +288,11 @@ def test_rates_of_short_edges_against_a_fine_grid(groups, per_group, leaf_length
     tree = th.Tree.from_groups(
         {str(g): [f"{g}-{k}" for k in range(per_group)] for g in range(groups)}, leaf_length
     )
-    coarse, fine = Kinship.of(tree, grid_size(n)), Kinship.of(tree, 20_000)
+    coarse, fine = TreeRates.from_tree(tree, grid_size(n)), TreeRates.from_tree(tree, 20_000)
     for m in (2, per_group // 2, per_group - 1, n - 1):
         owners = np.arange(n) < m
         found, expected = (
-            k.log_rates(k.gains_of(owners, tree.parents)[None]).item() for k in (coarse, fine)
+            k.log_rates(k.sum_gains(owners, tree.parents)[None]).item() for k in (coarse, fine)
         )
         assert found == pytest.approx(expected, abs=2e-5)
 
@@ -340,8 +340,8 @@ def test_probabilities_drawn_afterwards():
         [PhylogeneticBuffet(tree).draw_probabilities(matrix, rng) for _ in range(1_500)]
     )
     for column in range(2):
-        kinship = Kinship.of(tree, 400)
-        density = np.exp(kinship.base + kinship.gains_of(matrix[:, column], tree.parents))
+        kinship = TreeRates.from_tree(tree, 400)
+        density = np.exp(kinship.base + kinship.sum_gains(matrix[:, column], tree.parents))
         mean = (density * -np.expm1(-kinship.gamma)).sum() / density.sum()
         assert abs(drawn[:, column].mean() - mean) < 4.5 * drawn[:, column].std() / math.sqrt(1_500)
 

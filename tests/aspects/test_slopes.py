@@ -214,9 +214,9 @@ def test_the_density_of_a_slope_is_that_of_the_definition(uncompiled):
     def found(value):
         now = base.own_slope[2, 0]
         line = group_slopes.SlopeLine(
-            model.known, group_slopes.unique_weights(chain.state, base), 2, 0, now
+            model.known, group_slopes.select_unique_weights(chain.state, base), 2, 0, now
         )
-        return group_slopes.log_slope(line, value)
+        return group_slopes.log_slope_density(line, value)
 
     assert found(0.7) - found(-0.4) == pytest.approx(log_target(0.7) - log_target(-0.4))
 

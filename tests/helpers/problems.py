@@ -3,7 +3,7 @@
 import numpy as np
 
 from thali import PairedComparisons, Similarities
-from thali._aspects.moves.unique_weights import refresh_unique
+from thali._aspects.moves.unique_weights import refresh_unique_prior
 from thali._aspects.operations import log_rate, rebuild, set_alpha
 from thali._aspects.state import (
     ALPHA,
@@ -122,7 +122,7 @@ def make_state(model, make_cache, matrix, weights, unique, alpha=1.5, rows=40):
     set_alpha(model.prior, state, alpha)
     for k in range(columns):
         state.log_rate[k] = log_rate(model.prior, state, k, state.m[k])
-    refresh_unique(model, state)
+    refresh_unique_prior(model, state)
     rebuild(model.likelihood, cache, state)
     return state, cache
 

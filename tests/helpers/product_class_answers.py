@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from helpers.product_class_cases import TP1, TP2, TP3, Experiment
-from thali._choice.product_classes.engines.fit import slice_draws
+from thali._choice.product_classes.engines.draw_records import slice_draws
 from thali._choice.product_classes.engines.mcmc import build_chains, build_engine_result
 from thali._choice.product_classes.engines.smc import run_smc
 from thali._choice.product_classes.particles import Particles
-from thali._choice.product_classes.reports.predict import probabilities_in_parts
+from thali._choice.product_classes.reports.predict import estimate_row_probabilities
 from thali._choice.product_classes.state import build_class_problem
 from thali._inference.chains import Run
 from thali._inference.threads import run_in_threads
@@ -159,7 +159,7 @@ def functionals(draws: Particles) -> np.ndarray:
 def probabilities_of_parts(*arguments, by_draw=False, repeats=None, cores=None, random_seed=0):
     """Return the probability of each row in its task: a row for each chain, or for each draw."""
     how = {"by_draw": by_draw, "repeats": repeats, "cores": cores, "random_seed": random_seed}
-    return probabilities_in_parts(*arguments, **how)
+    return estimate_row_probabilities(*arguments, **how)
 
 
 def choice_probabilities(*arguments, **how):

@@ -28,9 +28,9 @@ from scipy import special, stats
 from scipy.stats import binom
 
 import thali as th
+import thali._aspects.moves.group_base_weights as group_similar
+import thali._aspects.moves.group_compensated as group_together
 import thali._aspects.moves.group_owners as group_owners
-import thali._aspects.moves.group_similar as group_similar
-import thali._aspects.moves.group_together as group_together
 from thali._aspects.group_state import KAPPA, SLOPE_SD, base_at, fill_lifts_of, group_at
 from thali._aspects.likelihoods.elimination_of_groups import OutOfSets
 from thali._aspects.operations import cache_at, log_likelihood
@@ -268,15 +268,15 @@ def test_moves_of_owners_leave_the_posterior_invariant(data, likelihood, move, w
     def step(rng, parts):
         states, caches, its_base = parts
         if move == "flips":
-            group_owners.flip_of_groups(rng, model, caches, states, 0, 2)
-            group_owners.flip_of_groups(rng, model, caches, states, 1, 0)
+            group_owners.propose_group_flip(rng, model, caches, states, 0, 2)
+            group_owners.propose_group_flip(rng, model, caches, states, 1, 0)
         elif move == "transfer":
-            group_owners.transfer_of_groups(rng, model, caches, states, its_base)
+            group_owners.propose_group_split_or_join(rng, model, caches, states, its_base)
         elif move == "together":
-            group_together.flip_together(rng, model, caches, states, its_base)
+            group_together.propose_joint_flip(rng, model, caches, states, its_base)
         else:
             share = 1.0 if move == "compensated" else 0.0
-            group_owners.compensated_flip_of_groups(rng, model, caches, states, its_base, share)
+            group_owners.propose_compensated_group_flip(rng, model, caches, states, its_base, share)
 
     assert exact.invariance_error(step, (chain.state, chain.cache, base), whole, log_target) < 1e-12
 
@@ -334,7 +334,7 @@ def test_the_density_along_which_kappa_moves_with_all_weights_is_that_of_the_def
         return total + np.sum(stats.gamma.logpdf(ratios, kappa, scale=1.0 / kappa) + in_scores)
 
     def stretched(x):
-        return group_similar.stretch(of_task.model, chain.cache, chain.state, base, x)
+        return group_similar.set_kappa_and_weights(of_task.model, chain.cache, chain.state, base, x)
 
     x, before = math.log(base.real[KAPPA]), scores(base.real[KAPPA])
     weights = [each.copy() for each in contents(chain.state)[1:]]

@@ -178,12 +178,12 @@ def steps(move, model):
     def step(rng, parts):
         states, caches, base = parts
         if move == "flips":
-            group_owners.flip_of_groups(rng, model, caches, states, 0, 2)
-            group_owners.flip_of_groups(rng, model, caches, states, 1, 0)
+            group_owners.propose_group_flip(rng, model, caches, states, 0, 2)
+            group_owners.propose_group_flip(rng, model, caches, states, 1, 0)
         elif move == "transfer":
-            group_owners.transfer_of_groups(rng, model, caches, states, base)
+            group_owners.propose_group_split_or_join(rng, model, caches, states, base)
         else:
-            group_owners.compensated_flip_of_groups(rng, model, caches, states, base, 1.0)
+            group_owners.propose_compensated_group_flip(rng, model, caches, states, base, 1.0)
 
     return step
 

@@ -30,7 +30,7 @@ from helpers.naive import latent_features as naive
 from scipy.stats import chi2
 
 import thali as th
-import thali._aspects.moves.kinds as moves
+import thali._aspects.moves.class_membership as moves
 from thali._aspects.group_state import KAPPA, group_at, kinds_at
 from thali._aspects.likelihoods.elimination_of_groups import OutOfSets
 from thali._aspects.likelihoods.pair_blocks import TIE
@@ -240,11 +240,11 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
             chain.cache.real[g, TIE] = own["tie"]
         if "beta" in own:
             chain.cache.real[g, COEFFICIENTS:] = own["beta"]
-    moves.recount(of_task.of_kinds, chain.cache, chain.state, who)
+    moves.recount_answers(of_task.of_kinds, chain.cache, chain.state, who)
     for g in range(kinds):
         likelihood = group_at(of_task.model.likelihood, g)
         rebuild(likelihood, cache_at(likelihood, chain.cache, g), replica(chain.state, g))
-    moves.look_at(of_task.of_kinds, chain.cache, chain.state, who)
+    moves.fill_log_probabilities(of_task.of_kinds, chain.cache, chain.state, who)
     return of_task.of_kinds, (chain.state, chain.cache, base, who)
 
 
@@ -276,7 +276,7 @@ def test_moves_of_a_person_leave_the_posterior_invariant(kinds, make):
     def step(rng, parts):
         states, caches, _, who = parts
         for p in (2, 0, 3):
-            moves.draw_kind(rng, model, caches, states, who, p)
+            moves.draw_respondent_class(rng, model, caches, states, who, p)
 
     error = exact.invariance_error(
         step,
@@ -292,7 +292,7 @@ def test_a_rebuild_finds_the_cache_of_answers_that_came_and_went(make):
     data = make(4, 3, 3, seed=2)
     model, (states, caches, _, who) = at_rest(data, 2, "free", [0, 1, 0, 1])
     for p, g in ((0, 1), (1, 0), (3, 0), (0, 0)):
-        moves.assign(model, caches, who, p, g)
+        moves.assign_respondent(model, caches, who, p, g)
     names = "block", "real"
     kept = [getattr(caches, name).copy() for name in names]
     for g in range(2):
@@ -311,7 +311,7 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
     data, number = make(3, 3, 3, seed=4), 0.7
     model, start = at_rest(data, 3, weights, [0, 0, 0], kappa)
     start[3].of[:], start[3].size[:] = 1, [0, 3, 0]
-    moves.recount(model, start[1], start[0], start[3])
+    moves.recount_answers(model, start[1], start[0], start[3])
 
     def log_target(parts):
         states, _, base, who = parts
@@ -328,13 +328,13 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
                     + (k - 1.0) * math.log(value)
                     - math.lgamma(k)
                 )
-                step = moves.STEP / math.sqrt(k)
+                step = moves.SPLIT_STEP / math.sqrt(k)
                 total -= -0.5 * number**2 - math.log(math.sqrt(2.0 * math.pi) * step * value)
         return total
 
     def step(rng, parts):
         states, caches, base, who = parts
-        moves.split_or_merge(rng, model, caches, states, base, who, 1, 2)
+        moves.propose_class_split_or_merge(rng, model, caches, states, base, who, 1, 2)
 
     error = exact.invariance_error(
         step, start, lambda parts: tuple(parts[3].of), log_target, number

@@ -47,7 +47,7 @@ def flip_or_swap(model):
             b, c = replica(states, steps.at[t]), cache_at(model.likelihood, caches, steps.at[t])
             b.real[BETA] = steps.beta[t]
             open_members(model.likelihood, c, b, 0)
-            flips.try_flip(rng, model, c, b, 0, int(rng.random() * 2))
+            flips.propose_flip(rng, model, c, b, 0, int(rng.random() * 2))
         else:
             swap_neighbours(rng, model, caches, states, steps)
 

@@ -53,7 +53,7 @@ class Model:
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
     # attributes of arguments whose names are methods of the model
     _ATTRIBUTE_OF_ARGUMENT: ClassVar[dict[str, str]] = {}
-    # the module with `finding_makers(model, settings)`
+    # the module with `list_makers(model, settings)`
     _FINDINGS: ClassVar[str] = "thali._model.common_findings"
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -346,7 +346,7 @@ class Model:
         self._require_fitted()
         cache = self._compute_once("findings", dict)
         if not cache or not cache["settings"].equals(settings):
-            makers = import_module(self._engine.findings or self._FINDINGS).finding_makers(
+            makers = import_module(self._engine.findings or self._FINDINGS).list_makers(
                 self, settings
             )
             cache |= {"settings": settings, "found": Findings(self, makers, settings)}

@@ -118,7 +118,7 @@ def _format_convergence(facts: dict[str, Any]) -> dict[str, str]:
     return {"r_hat": r_hat_in_words(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
 
 
-def finding_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
+def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of findings of a model without a findings module."""
     return (summary, data, convergence)
 

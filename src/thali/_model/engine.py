@@ -69,7 +69,7 @@ class Engine:
     is_point: bool = True  # whether it estimates a point rather than a posterior
     has_prior: bool = False  # whether parameters and data can be drawn from the prior
     has_evidence: bool = False
-    # the module whose `finding_makers(model)` makes the findings; "": that of the model
+    # the module whose `list_makers(model)` makes the findings; "": that of the model
     findings: str = ""
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:

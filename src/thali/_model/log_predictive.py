@@ -56,7 +56,7 @@ def tabulate_by_respondent(data: Choices, numbers: np.ndarray) -> "pandas.Series
 Move = Callable[[Any, float], tuple[Any, np.ndarray]]
 
 
-def estimate_log_mean(
+def anneal_log_mean(
     respondents: Any,
     log_likelihood: Callable[[Any], np.ndarray],
     move: Move,

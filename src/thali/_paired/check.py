@@ -59,7 +59,7 @@ def _pairs(
     """Return a question for each row of the density, and the probabilities of its answers."""
     keys = data.n_options * data.first + data.second
     pair = np.searchsorted(keys, data.n_options * density.rows.first + density.rows.second)
-    density = density.some(np.argsort(pair, kind="stable"))
+    density = density.select_rows(np.argsort(pair, kind="stable"))
     rows = density.rows
     cells = CovariateCells(
         np.sort(pair), rows.first, rows.second, rows.wins, rows.losses, rows.tied, rows.x, None
@@ -78,8 +78,10 @@ def _of_comparisons(density: "Density", points: np.ndarray) -> AnswerProbabiliti
     lapse, has_ties = density.rows.lapse, density.rows.has_ties
 
     def probabilities(some: slice) -> np.ndarray:
-        own = density.some(some)
-        q = np.concatenate([own.seen(block, points).q for block in own.blocks(points.shape[1])]).T
+        own = density.select_rows(some)
+        q = np.concatenate(
+            [own.compare_at_points(block, points).q for block in own.split_rows(points.shape[1])]
+        ).T
         p = (1.0 - lapse) * q + lapse / 2.0
         found = (
             compute_outcomes(p, 1.0 - p, np.exp(points[own.nu].T))

@@ -366,15 +366,15 @@ def transition_errors(
     def flip(random: Any, pair: Any) -> None:
         place = draw_index(random, 2 * len(chosen))
         open_members(likelihood, pair[1], pair[0], place % 2)
-        flips.try_flip(random, model, pair[1], pair[0], place % 2, chosen[place // 2])
+        flips.propose_flip(random, model, pair[1], pair[0], place % 2, chosen[place // 2])
 
     def move(random: Any, pair: Any) -> None:
-        split_join.transfer(random, model, pair[1], pair[0])
+        split_join.propose_split_or_join(random, model, pair[1], pair[0])
 
     rate = float(rate_between(model.prior, 1, n))
 
     def birth(random: Any, pair: Any) -> None:
-        births.birth_or_death(random, model, pair[1], pair[0], rate)
+        births.propose_birth_or_death(random, model, pair[1], pair[0], rate)
 
     some = min(n, ENTRIES)
     errors = {

@@ -4,34 +4,40 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .laplace import Marginal, highest
+from .laplace import Marginal, find_mode
 
-# judges, and these times rows, up to which all is fitted again without each of them
-_FEW, _REFITTED = 50, 500_000
+# limits of judges, and of judges times rows, up to which each judge is left out of a separate fit
+_MAX_REFITTED_JUDGES, _MAX_REFITTED_ROWS = 50, 500_000
 
 
 class JudgeAgreement(NamedTuple):
-    """Mean log probabilities of comparisons, one a judge."""
+    """Mean log probabilities of comparisons by judge, each (judges,)."""
 
-    score: np.ndarray  # of a judge's answers as the others predict them, with d = 1
-    expected: np.ndarray  # that a judge of d = 1 has on the same comparisons on average
+    score: np.ndarray  # of the judge's answers, predicted from the other judges with d = 1
+    expected: np.ndarray  # mean score of a judge with d = 1 on the same comparisons
     chance: np.ndarray  # of guesses, which end in a tie as often as equal options do
 
 
-def agreement(marginal: Marginal) -> JudgeAgreement:
-    """The others' prediction is the mode without the answers of a judge; of many judges or rows,
-    after a step of Newton's method that takes these out, which is near where a judge has a small
-    share of them."""
+def measure_agreement(marginal: Marginal) -> JudgeAgreement:
+    """Measure how well the other judges predict the answers of each judge.
+
+    The prediction is the mode without the answers of a judge. With many judges or rows, it is a
+    Newton step from the mode of all answers, which is close if each judge has a small share of
+    them.
+    """
     density, judge, (spreads, mode) = marginal.density, marginal.density.rows.judge, marginal.best
-    if density.n_judges <= _FEW and density.n_judges * len(judge) <= _REFITTED:
-        parts = [density.raised(judge != number) for number in range(density.n_judges)]
-        others = np.column_stack([highest(each, spreads, mode.point).point for each in parts])
+    if (
+        density.n_judges <= _MAX_REFITTED_JUDGES
+        and density.n_judges * len(judge) <= _MAX_REFITTED_ROWS
+    ):
+        parts = [density.raise_to_power(judge != j) for j in range(density.n_judges)]
+        points = np.column_stack([find_mode(part, spreads, mode.point).point for part in parts])
     else:
-        others = mode.point[:, None] - mode.factor.solve(density.scores_of_judges(mode.point))
-    found = density.predicted(others)
+        points = mode.point[:, None] - mode.factor.solve(density.judge_scores(mode.point))
+    predictions = density.predict_judges(points)
+    n_answers = np.bincount(judge, predictions.total, density.n_judges)
 
-    def of_judges(values: np.ndarray) -> np.ndarray:
-        sums = [np.bincount(judge, each, density.n_judges) for each in (values, found.total)]
-        return sums[0] / np.maximum(sums[1], 1e-300)
+    def average_by_judge(values: np.ndarray) -> np.ndarray:
+        return np.bincount(judge, values, density.n_judges) / np.maximum(n_answers, 1e-300)
 
-    return JudgeAgreement(*map(of_judges, found[:3]))
+    return JudgeAgreement(*map(average_by_judge, predictions[:3]))

@@ -41,8 +41,8 @@ from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 
-from .of_data import by_respondent
-from .reliability import reliability_finding, reliability_table, split_halves
+from .of_data import split_by_respondent
+from .reliability import describe_reliability, estimate_split_halves, tabulate_reliability
 
 if TYPE_CHECKING:
     from .model import BradleyTerryLuce
@@ -73,7 +73,7 @@ ENGLISH = {
 _NAMED = 3
 
 
-def finding_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """The makers of the findings."""
     return MAKERS if model._engine.draws else ESTIMATES
 
@@ -123,11 +123,11 @@ def reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding 
     problem, halves = model._problem(data), {}
     # effects of covariates of options are no part of the worths that are split
     if not problem.options.any():
-        halves = split_halves(
-            problem, *by_respondent(problem.in_form, problem.density), settings.random_seed
+        halves = estimate_split_halves(
+            problem, *split_by_respondent(problem.in_form, problem.density), settings.random_seed
         )
-    return reliability_finding(
-        reliability_table(model._draws.log_worths, halves, settings.ci), "estimates"
+    return describe_reliability(
+        tabulate_reliability(model._draws.log_worths, halves, settings.ci), "estimates"
     )
 
 

@@ -48,7 +48,7 @@ from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine
-from .of_data import single_choices
+from .of_data import keep_single_choices
 from .posterior import WorthProblem
 from .predictions import WorthDraws, worths_table
 
@@ -843,7 +843,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         discrepancies.
         """
         self._require_fitted()
-        return self._engine.check(self, single_choices(self._get_fit_data()), random_seed, ci)
+        return self._engine.check(self, keep_single_choices(self._get_fit_data()), random_seed, ci)
 
     def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The observed proportions beside the predicted probabilities.
@@ -868,7 +868,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
             If `ci` is not between 0 and 1.
         """
         self._require_fitted()
-        return self._engine.predictions(self, single_choices(self._get_fit_data()), ci)
+        return self._engine.predictions(self, keep_single_choices(self._get_fit_data()), ci)
 
     def next_pairs(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
@@ -982,7 +982,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         return self._evidence(self._convert_data(data), how.random_seed)
 
     def _evidence(self, data: Any, random_seed: Any) -> LogEvidence:
-        from .evidence import evidence_of
+        from .evidence import estimate_log_evidence
 
         if isinstance(self.people, Individuals | LatentClasses | Groups):
             adjusted = Setting("people", "independent")
@@ -994,7 +994,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
                 ".",
             )
 
-        return evidence_of(self._problem(data), spawn_generators(random_seed, 1)[0])
+        return estimate_log_evidence(self._problem(data), spawn_generators(random_seed, 1)[0])
 
     # Simulated data -------------------------------------------------------------------------------
 

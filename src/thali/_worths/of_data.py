@@ -1,4 +1,4 @@
-"""The density that comparisons, rankings, choices from sets, and best and worst of them leave."""
+"""Densities of comparisons, rankings, choices from sets, and best-worst choices."""
 
 from typing import Any
 
@@ -12,16 +12,17 @@ from thali._labels import shorten
 from thali._model.best_worst import LARGEST, RANKING, REVERSED
 from thali.errors import Argument, DataError, Setting
 
-from .density import ComparisonRows, Density
-from .sets import ChoiceSetDensity, group_answers
+from .density import Density, DistinctComparisons
+from .sets import ChoiceSetDensity, count_distinct_answers
 
-# curvature, beside that along single coordinates, of directions about which comparisons say nothing
-_FLAT = 1e-10
+# relative curvature below which comparisons contain no information about a direction
+_MIN_CURVATURE = 1e-10
 
 
-def as_likelihood(data: Any, rule: str = RANKING) -> Any:
-    """Return data as their likelihood is computed: best and worst of three are a ranking, choices
-    of two comparisons.
+def convert_for_likelihood(data: Any, rule: str = RANKING) -> Any:
+    """Convert data to the form whose likelihood is computed.
+
+    Best and worst of three options are a ranking; choices from two options are comparisons.
 
     Raises
     ------
@@ -29,12 +30,12 @@ def as_likelihood(data: Any, rule: str = RANKING) -> Any:
         If rankings of more than six options would be summed over.
     """
     if data.worst is not None and rule == RANKING:
-        wide = int(data.sizes.argmax())
-        if (size := int(data.sizes[wide])) > LARGEST:
+        largest = int(data.sizes.argmax())
+        if (size := int(data.sizes[largest])) > LARGEST:
             raise DataError(
-                f"Best and worst were chosen from {size} options ({shorten(data.sets[wide])}), but"
-                f" the likelihood sums over all rankings, which is limited to {LARGEST} options;"
-                " remove larger sets, or fit BradleyTerryLuce with ",
+                f"Best and worst were chosen from {size} options ({shorten(data.sets[largest])}),"
+                " but the likelihood sums over all rankings, which is limited to"
+                f" {LARGEST} options; remove larger sets, or fit BradleyTerryLuce with ",
                 Setting("best_worst", REVERSED),
                 ".",
             )
@@ -45,63 +46,62 @@ def as_likelihood(data: Any, rule: str = RANKING) -> Any:
     return data
 
 
-def density_of(
+def build_density(
     data: Any, lapse: float, has_ties: bool, rule: str = RANKING, has_prior: bool = True
 ) -> Density:
-    """Return the density of data that are as `as_likelihood` returns them."""
+    """Build the density of data from `convert_for_likelihood`."""
     if isinstance(data, Choices):
-        rows = group_answers(data, lapse, with_judges=False)
+        rows = count_distinct_answers(data, lapse, with_judges=False)
         if data.worst is not None:
             rows = rows._replace(rule=rule)
         return ChoiceSetDensity(rows, data.n_options, has_prior=has_prior)
     cells, zero = data.cells, np.zeros(len(data.cells.first), np.int64)
     tied = cells.tied if has_ties else 0.0 * cells.tied
     counts = cells.wins, cells.losses, tied
-    made = ComparisonRows(cells.first, cells.second, zero, zero, cells.x, *counts, lapse, has_ties)
+    made = DistinctComparisons(
+        cells.first, cells.second, zero, zero, cells.x, *counts, lapse, has_ties
+    )
     return Density(made, data.n_options, has_prior=has_prior)
 
 
-def by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarray | None]:
-    """Return the density with a row for each respondent's answers, and whose they are; the same and
-    None if unknown."""
+def split_by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarray | None]:
+    """Split rows of a density by respondent; return it with each row's respondent.
+
+    Without respondents the density is unchanged, and None is returned.
+    """
     if len(data.respondents) < 2:
         return density, None
     if isinstance(data, Choices):
         if (data.respondent < 0).any():
             return density, None
-        found = group_answers(data, density.rows.lapse, with_judges=True)
-        return density.with_rows(
-            found._replace(judge=0 * found.judge, rule=density.rows.rule)
-        ), found.judge
+        rows = count_distinct_answers(data, density.rows.lapse, with_judges=True)
+        pooled_rows = rows._replace(judge=0 * rows.judge, rule=density.rows.rule)
+        return density.with_rows(pooled_rows), rows.judge
     answers, rows = data.cells.answers, density.rows
-    made = rows._replace(
-        first=rows.first[answers.pair],
-        second=rows.second[answers.pair],
-        period=rows.period[answers.pair],
-        judge=rows.judge[answers.pair],
-        x=rows.x[answers.pair],
+    shared = ("first", "second", "period", "judge", "x")
+    rows = rows._replace(
+        **{name: getattr(rows, name)[answers.pair] for name in shared},
         wins=answers.wins,
         losses=answers.losses,
         tied=answers.tied,
     )
-    return density.with_rows(made), answers.respondent
+    return density.with_rows(rows), answers.respondent
 
 
 # What maximum likelihood cannot estimate ----------------------------------------------------------
 
 
 def check_estimable(data: Any, density: Density) -> None:
-    """Refuse data, which are as `as_likelihood` returns them, by which a worth or coefficient is
-    not finite.
+    """Refuse converted data whose estimates of worths or coefficients are not finite.
 
     Raises
     ------
     DataError
-        That names the options or covariates.
+        If estimates are not finite; it names the options or covariates.
     """
     check_finite(
         data.labels,
-        *beaten(data),
+        *list_wins(data),
         ("set ", Setting("method", "laplace"), ", whose prior keeps estimates finite."),
     )
     if not data.covariate_names:
@@ -109,7 +109,8 @@ def check_estimable(data: Any, density: Density) -> None:
     curvature = density.curvature(np.zeros(density.size)).assemble_dense()
     scale = np.sqrt(np.diag(curvature))
     directions = np.linalg.eigvalsh(curvature / scale / scale[:, None])
-    if np.count_nonzero(directions < _FLAT) > 1:  # a common change of all log worths is always one
+    # a common change of all log worths is always without information
+    if np.count_nonzero(directions < _MIN_CURVATURE) > 1:
         raise DataError(
             f"The effects of {shorten(data.covariate_names)} cannot be separated from the worths,"
             " because the covariates do not vary between comparisons of the same pair or are"
@@ -121,31 +122,30 @@ def check_estimable(data: Any, density: Density) -> None:
         )
 
 
-def beaten(data: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return who was chosen over whom, each two once or more often."""
+def list_wins(data: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return winner and loser of each observed preference, as options."""
     if isinstance(data, Choices):
-        row, place = list_row_members(data)
-        others, below = data.members[place], ~data.are_chosen(row, place)
-        tied, above = data.n_tied[data.set_of[place]], []
-        for k in range(tied.max()):  # each of those that tie is above all others
-            some = below & (tied > k)
-            above.append(data.members[[data.choice[row[some]] + k, place[some]]])
-        winner, loser = np.concatenate(above, axis=1)
+        row, position = list_row_members(data)
+        member, is_not_chosen = data.members[position], ~data.are_chosen(row, position)
+        tied, wins = data.n_tied[data.set_of[position]], []
+        for k in range(tied.max()):  # every tied option is above all others
+            is_beaten = is_not_chosen & (tied > k)
+            wins.append(data.members[[data.choice[row[is_beaten]] + k, position[is_beaten]]])
+        winner, loser = np.concatenate(wins, axis=1)
         if data.worst is not None:
             winner, loser = (
-                np.append(winner, others),
+                np.append(winner, member),
                 np.append(loser, data.members[data.worst[row]]),
             )
         differ = winner != loser
         return winner[differ], loser[differ]
-    beats = data.wins + data.tied > 0, data.losses + data.tied > 0
-    winner = np.append(data.first[beats[0]], data.second[beats[1]])
-    return winner, np.append(data.second[beats[0]], data.first[beats[1]])
+    is_winner = data.wins + data.tied > 0, data.losses + data.tied > 0
+    winner = np.append(data.first[is_winner[0]], data.second[is_winner[1]])
+    return winner, np.append(data.second[is_winner[0]], data.first[is_winner[1]])
 
 
-def single_choices(data: Any) -> Any:
-    """Return data without sets out of which several options were chosen that tie: checks count
-    single options.
+def keep_single_choices(data: Any) -> Any:
+    """Drop sets from which several tied options were chosen, as checks count single options.
 
     Raises
     ------

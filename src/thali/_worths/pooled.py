@@ -5,7 +5,7 @@ import numpy as np
 
 from thali._inference.numerics.bordered import Bordered
 
-from .density import DRIFT, WORTHS, ComparisonRows, Density, Spreads, diagonals
+from .density import DRIFT, WORTHS, Density, DistinctComparisons, Spreads, diagonal_blocks
 
 
 class GroupDensity(Density):
@@ -18,29 +18,29 @@ class GroupDensity(Density):
     point contains m behind all else.
     """
 
-    def __init__(self, rows: ComparisonRows, n_options: int, n_parts: int) -> None:
+    def __init__(self, rows: DistinctComparisons, n_options: int, n_parts: int) -> None:
         super().__init__(rows, n_options, 0, np.ones(n_parts - 1))
         self.common = slice(self.size, self.size + n_options)
         self.size += n_options
         self.is_free = np.ones(self.size, bool)
         self.spread_kinds = WORTHS, DRIFT
 
-    def entering(self, points: np.ndarray) -> np.ndarray:
+    def entry_worths(self, points: np.ndarray) -> np.ndarray:
         return points[self.common]
 
     def deviations(self, points: np.ndarray) -> np.ndarray:
-        """Return L - m (parts, options, points)."""
-        return self.by_period(points) - points[self.common]
+        """Return L - m, shape (parts, options, points)."""
+        return self.worths_by_period(points) - points[self.common]
 
-    def squares(self, points: np.ndarray, k: int) -> np.ndarray:
+    def sum_of_squares(self, points: np.ndarray, k: int) -> np.ndarray:
         spread = self.deviations(points) if k == DRIFT else points[None, self.common]
         return (spread**2).sum(axis=(0, 1))
 
-    def n_spread(self, k: int) -> int:
+    def count_spread_coordinates(self, k: int) -> int:
         return self.n_options * (self.n_periods if k == DRIFT else 1)
 
-    def scaled(self, points: np.ndarray, k: int, factor: np.ndarray) -> np.ndarray:
-        points = super().scaled(points, k, factor)
+    def scale_coordinates(self, points: np.ndarray, k: int, factor: np.ndarray) -> np.ndarray:
+        points = super().scale_coordinates(points, k, factor)
         points[self.common] *= factor if k == WORTHS else 1.0
         return points
 
@@ -51,10 +51,16 @@ class GroupDensity(Density):
 
     def prior_curvature(self, spreads: Spreads) -> Bordered:
         parts, n, precision = self.n_periods, self.n_options, float(spreads.drift) ** -2.0
-        border, places = np.zeros((parts * n, self.size - self.worths.stop)), np.arange(parts * n)
-        border[places, self.common.start - self.worths.stop + places % n] = -precision
-        of_common = np.full(n, parts * precision + float(spreads.worths) ** -2.0)
-        corner = np.diag(np.append(self._corner(spreads), of_common))
+        border, coordinates = (
+            np.zeros((parts * n, self.size - self.worths.stop)),
+            np.arange(parts * n),
+        )
+        border[coordinates, self.common.start - self.worths.stop + coordinates % n] = -precision
+        common_precisions = np.full(n, parts * precision + float(spreads.worths) ** -2.0)
+        corner = np.diag(np.append(self._prior_precisions(spreads), common_precisions))
         return Bordered(
-            diagonals(np.full((parts, n), precision)), np.zeros((parts - 1, n)), border, corner
+            diagonal_blocks(np.full((parts, n), precision)),
+            np.zeros((parts - 1, n)),
+            border,
+            corner,
         )

@@ -25,9 +25,9 @@ from thali._posterior.view import COVARIATE, LATENT, parted
 
 from .chains import Sampler
 from .density import WORTHS, Density, Spreads
-from .draws import draw
+from .draws import sample_posterior
 from .laplace import Marginal
-from .of_data import as_likelihood, density_of, single_choices
+from .of_data import build_density, convert_for_likelihood, keep_single_choices
 from .predictions import WorthDraws
 from .respondents import Respondents, respondents_of, spread_to_respondents
 from .scales import ScaleState
@@ -82,8 +82,8 @@ class WorthProblem:
             spread,
         )
         self._people, self._usual = people, usual
-        self.in_form, self.single = as_likelihood(data, rule), single_choices(data)
-        self.density: Density = density_of(self.in_form, lapse, has_ties, rule, has_prior)
+        self.in_form, self.single = convert_for_likelihood(data, rule), keep_single_choices(data)
+        self.density: Density = build_density(self.in_form, lapse, has_ties, rule, has_prior)
 
     @cached_property
     def marginal(self) -> Marginal:
@@ -102,7 +102,7 @@ class WorthProblem:
         made = self.respondents.by_power
         if made is None or made.power == 1.0:
             return self.marginal
-        return Marginal(self.density.raised(made.power), self.spread)
+        return Marginal(self.density.raise_to_power(made.power), self.spread)
 
     # What draws say -------------------------------------------------------------------------------
 
@@ -311,7 +311,7 @@ class LatticeChain(IndependentDraws):
         self.record = PointRecord.empty(draws, problem.density.size)
 
     def _draw_block(self, rng: np.random.Generator) -> PointRecord:
-        points, spreads = draw(self.problem.marginal, rng, self.block_size)
+        points, spreads = sample_posterior(self.problem.marginal, rng, self.block_size)
         # sweeps make more draws, or fewer
         order = np.arange(self.block_size) * points.shape[1] // self.block_size
         points, marginal, variance = (
@@ -320,7 +320,7 @@ class LatticeChain(IndependentDraws):
             self.problem.respondents.adjusted,
         )
         if variance is not None:
-            points = spread_to_respondents(rng, marginal, variance, points, marginal.middle).wide
+            points = spread_to_respondents(rng, marginal, variance, points, marginal.mean_mode).wide
         return PointRecord(points.T, np.log(np.array(spreads))[:, order].T)
 
 
@@ -337,7 +337,7 @@ class TrajectoryChain(FixedChain):
     ) -> None:
         super().__init__(draws, tune, thin)
         self.sampler, self.rng = copy.copy(sampler), rng
-        self.state, self.leap = sampler.start(rng, 1), np.array(sampler.step)
+        self.state, self.leap = sampler.draw_start(rng, 1), np.array(sampler.step)
         self.record = PointRecord.empty(draws, sampler.density.size)
 
     def run_until(self, until: int) -> None:

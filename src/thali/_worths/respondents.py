@@ -20,7 +20,7 @@ from thali._people.populations import ADJUSTED
 from thali._posterior.dependence import POWER, SCORES, Dependence
 
 from .density import Density
-from .sets import ChoiceSetDensity, members_by_size
+from .sets import ChoiceSetDensity, iterate_answers_by_size
 
 if TYPE_CHECKING:
     from thali._data.pairs import PairedComparisons
@@ -57,7 +57,7 @@ def answer_scores(
     density: Density, data: "PairedComparisons | Choices", point: np.ndarray
 ) -> AnswerScores:
     """Return the scores of the possible answers of data, in the order of `group_by_respondent`."""
-    there = density.expanded(point)
+    there = density.expand(point)
     derivatives = there.gradient[:, 0], -there.curvature.assemble_dense()
     if isinstance(density, ChoiceSetDensity):
         assert isinstance(data, Choices)
@@ -78,8 +78,8 @@ def _of_pairs(density: Density, point: np.ndarray) -> tuple[Any, np.ndarray, np.
         del outcomes[1]
     each = [density.with_counts(*counts) for counts in outcomes]
     order = np.arange(len(each) * n).reshape(len(each), -1).T.ravel()
-    logs = np.concatenate([alone.by_row(point[:, None])[:, 0] for alone in each])
-    matrix = vstack([alone.scores_of_rows(point) for alone in each]).tocsr()
+    logs = np.concatenate([alone.row_log_likelihoods(point[:, None])[:, 0] for alone in each])
+    matrix = vstack([alone.row_scores(point) for alone in each]).tocsr()
     return matrix[order], np.exp(logs)[order], np.full(n, len(each))
 
 
@@ -100,13 +100,13 @@ def _of_sets(
         places = np.arange(len(data.members))
         best = places[(data.n_tied[data.set_of] == 1) | (places == start[data.set_of])]
         set_of = data.set_of[best]
-    rows, members, tied = zip(*members_by_size(data, set_of, best, worst), strict=True)
+    rows, members, tied = zip(*iterate_answers_by_size(data, set_of, best, worst), strict=True)
     zero, order = np.zeros(len(best), np.int64), np.argsort(np.concatenate(rows))
     possible = density.rows._replace(members=members, n_tied=tied, judge=zero, counts=zero + 1.0)
     alone = density.with_rows(possible)
-    p = np.exp(alone.by_row(point[:, None])[:, 0])[order]
+    p = np.exp(alone.row_log_likelihoods(point[:, None])[:, 0])[order]
     p[data.n_tied[set_of] > 1] = 1.0  # the one answer of its question
-    return alone.scores_of_rows(point)[order], p, np.bincount(set_of)
+    return alone.row_scores(point)[order], p, np.bincount(set_of)
 
 
 class RespondentVariance(NamedTuple):
@@ -209,7 +209,7 @@ def spread_to_respondents(
     middle."""
     matrix = variance.matrix()
     _, mode = marginal.best
-    normal = matrix @ marginal.deviations(mode, rng, points.shape[1])
+    normal = matrix @ marginal.draw_deviations(mode, rng, points.shape[1])
     narrow = middle[:, None] + matrix @ (points - middle[:, None])
     return SpreadPoints(narrow, widened(rng, narrow, middle, normal, variance.df))
 

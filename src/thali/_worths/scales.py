@@ -10,7 +10,7 @@ from .density import Density, Spreads
 
 
 class ScaleState(NamedTuple):
-    """The state of chains."""
+    """Points, log standard deviations and log-likelihoods of chains."""
 
     points: np.ndarray  # (size, chains)
     logs: np.ndarray  # (4, chains) logs of the standard deviations; NaN where the density has none
@@ -21,15 +21,15 @@ class ScaleState(NamedTuple):
         """The standard deviations."""
         return Spreads(*np.exp(self.logs))
 
-    def moved_where(self, taken: np.ndarray, ahead: "ScaleState") -> "ScaleState":
-        """Return another state where a move is taken."""
+    def accept_where(self, is_accepted: np.ndarray, proposal: "ScaleState") -> "ScaleState":
+        """Return the state with the proposal in the accepted chains."""
         return ScaleState(
-            *(np.where(taken, new, old) for new, old in zip(ahead, self, strict=True))
+            *(np.where(is_accepted, new, old) for new, old in zip(proposal, self, strict=True))
         )
 
     @classmethod
-    def at(cls, density: Density, points: np.ndarray, logs: np.ndarray) -> "ScaleState":
-        """Return the state at points."""
+    def from_points(cls, density: Density, points: np.ndarray, logs: np.ndarray) -> "ScaleState":
+        """Build the state at points."""
         with np.errstate(over="ignore", invalid="ignore"):
             return cls(points, logs, density.log_likelihoods(points))
 
@@ -37,69 +37,77 @@ class ScaleState(NamedTuple):
 # Slices -------------------------------------------------------------------------------------------
 
 
-_WIDTH, _OUT = 1.0, 20  # of slices, and steps out on either side
+_SLICE_WIDTH, _STEPS_OUT = 1.0, 20  # width of slices, and steps out in both directions together
 
 
-def sliced(
-    rng: np.random.Generator, log_density: Callable[[np.ndarray], np.ndarray], here: np.ndarray
+def sample_by_slice(
+    rng: np.random.Generator, log_density: Callable[[np.ndarray], np.ndarray], x: np.ndarray
 ) -> np.ndarray:
-    """A draw that leaves each of several densities of one variable invariant (Neal 2003, stepping
-    out)."""
-    level = log_density(here) - rng.standard_exponential(here.shape)
-    low = here - _WIDTH * rng.random(here.shape)
-    high, left = low + _WIDTH, np.floor(_OUT * rng.random(here.shape))
-    for end, step, room in ((low, -_WIDTH, left), (high, _WIDTH, _OUT - 1 - left)):
-        for k in range(_OUT):
-            outside = (k < room) & (log_density(end) > level)
-            if not outside.any():
+    """Sample each of several variables by a slice that steps out (Neal 2003)."""
+    level = log_density(x) - rng.standard_exponential(x.shape)
+    low = x - _SLICE_WIDTH * rng.random(x.shape)
+    high, steps_low = low + _SLICE_WIDTH, np.floor(_STEPS_OUT * rng.random(x.shape))
+    for end, step, n_steps in (
+        (low, -_SLICE_WIDTH, steps_low),
+        (high, _SLICE_WIDTH, _STEPS_OUT - 1 - steps_low),
+    ):
+        for k in range(_STEPS_OUT):
+            is_outside = (k < n_steps) & (log_density(end) > level)
+            if not is_outside.any():
                 break
-            end[outside] += step
-    found, open_ = here.copy(), np.ones(here.shape, bool)
-    while open_.any():
-        new = low + (high - low) * rng.random(here.shape)
-        inside = log_density(np.where(open_, new, here)) > level
-        found = np.where(open_ & inside, new, found)
-        open_ &= ~inside
+            end[is_outside] += step
+    x_new, is_open = x.copy(), np.ones(x.shape, bool)
+    while is_open.any():
+        candidate = low + (high - low) * rng.random(x.shape)
+        is_inside = log_density(np.where(is_open, candidate, x)) > level
+        x_new = np.where(is_open & is_inside, candidate, x_new)
+        is_open &= ~is_inside
         low, high = (
-            np.where(open_ & (new < here), new, low),
-            np.where(open_ & (new >= here), new, high),
+            np.where(is_open & (candidate < x), candidate, low),
+            np.where(is_open & (candidate >= x), candidate, high),
         )
-    return found
+    return x_new
 
 
 # The moves ----------------------------------------------------------------------------------------
 
 
-# least and greatest log standard deviation of steps along scales
-_SCALES = math.log(0.02), math.log(2.0)
+# range of the log standard deviation of steps along scales
+_LOG_STEP_RANGE = math.log(0.02), math.log(2.0)
 
 
-def draw_spread(
+def sample_spread(
     rng: np.random.Generator, density: Density, state: ScaleState, k: int
 ) -> ScaleState:
-    """Draw the standard deviation k given all else."""
-    log_density = density.log_spread_given(state.points, k)
-    return state._replace(logs=_with(state.logs, k, sliced(rng, log_density, state.logs[k])))
+    """Sample standard deviation k given all else, by a slice."""
+    log_density = density.conditional_log_spread_density(state.points, k)
+    return state._replace(
+        logs=_replace_row(state.logs, k, sample_by_slice(rng, log_density, state.logs[k]))
+    )
 
 
-def scale_with_spread(
+def move_spread_with_coordinates(
     rng: np.random.Generator, density: Density, state: ScaleState, k: int
 ) -> ScaleState:
-    """Move the standard deviation k together with all that it spreads, by Metropolis' rule."""
-    count, old = state.points.shape[1], state.logs[k]
-    c = rng.standard_normal(count) * np.exp(rng.uniform(*_SCALES, count))
-    # the prior of what is scaled, and its volume, cancel
+    """Move standard deviation k with the coordinates it spreads (Metropolis)."""
+    n_chains, old = state.points.shape[1], state.logs[k]
+    c = rng.standard_normal(n_chains) * np.exp(rng.uniform(*_LOG_STEP_RANGE, n_chains))
+    # the prior of the scaled coordinates cancels with the change of volume
     with np.errstate(over="ignore", invalid="ignore"):
-        ahead = ScaleState.at(
-            density, density.scaled(state.points, k, np.exp(c)), _with(state.logs, k, old + c)
+        proposal = ScaleState.from_points(
+            density,
+            density.scale_coordinates(state.points, k, np.exp(c)),
+            _replace_row(state.logs, k, old + c),
         )
-        rise = ahead.likelihood - state.likelihood
-        rise = rise + density.log_spread_prior(k, old + c) - density.log_spread_prior(k, old)
-    return state.moved_where(-rng.standard_exponential(count) < rise, ahead)
+        log_ratio = proposal.likelihood - state.likelihood
+        log_ratio = (
+            log_ratio + density.log_spread_prior(k, old + c) - density.log_spread_prior(k, old)
+        )
+    return state.accept_where(-rng.standard_exponential(n_chains) < log_ratio, proposal)
 
 
-def _with(array: np.ndarray, row: int, values: np.ndarray) -> np.ndarray:
-    """Return the array with another row."""
-    found = array.copy()
-    found[row] = values
-    return found
+def _replace_row(array: np.ndarray, row: int, values: np.ndarray) -> np.ndarray:
+    """Return a copy of an array with one row replaced."""
+    copy = array.copy()
+    copy[row] = values
+    return copy

@@ -15,7 +15,7 @@ from thali._model.prior_sample import (
 )
 from thali._posterior.view import Posterior
 
-from .density import MIDDLE, TIE_SD, WIDTH
+from .density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
 from .predictions import WorthDraws
 
 if TYPE_CHECKING:
@@ -47,7 +47,11 @@ def sample_prior(problem: "WorthProblem", rngs: Sequence[np.random.Generator]) -
     density, known = problem.density, problem.spread
     points, logs = np.zeros((len(rngs), density.size)), np.full((len(rngs), 4), np.nan)
     for k, rng in enumerate(rngs):
-        logs[k, 0] = MIDDLE + WIDTH * rng.standard_normal() if known is None else math.log(known)
+        logs[k, 0] = (
+            LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
+            if known is None
+            else math.log(known)
+        )
         normal = rng.standard_normal(density.size)
         normal[density.worths] *= math.exp(logs[k, 0])
         normal[density.nu] *= TIE_SD

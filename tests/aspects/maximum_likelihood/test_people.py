@@ -281,7 +281,7 @@ def test_few_people_are_said_to_be_few():
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
         comparisons(people=8)
     )
-    said(model._estimates_.error_source, "8 respondents", "9 respondents", "5 more")
+    said(model.findings()["weights"].notes[-1], "8 respondents", "9 respondents", "5 more")
     assert (
         model.maximum_likelihood.fit_test().people == 0
         and "std_error_independent" in model.summary()
@@ -291,7 +291,7 @@ def test_few_people_are_said_to_be_few():
         comparisons(people=9)
     )
     assert enough.maximum_likelihood.fit_test(samples=19).people == 9
-    said(enough._estimates_.error_source, "9 respondents", "8 degrees of freedom")
+    said(enough.findings()["weights"].notes[-1], "9 respondents", "8 degrees of freedom")
 
 
 def test_people_stay_in_choices_and_back():

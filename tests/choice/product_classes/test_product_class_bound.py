@@ -80,12 +80,12 @@ def test_draws_of_many_classes_are_fewer():
     data = experiment()
     short = bounded(data, chains=chains_for(data, 16 * 1_250))
     usual, many = (
-        [SimpleNamespace(kept=[(1, SimpleNamespace(n_owners=range(n)))])] for n in (10, 46)
+        [SimpleNamespace(kept_draws=[(1, SimpleNamespace(n_owners=range(n)))])] for n in (10, 46)
     )
     assert (
         short.count_allowed_draws()
         == short.count_allowed_draws(usual)
-        == short.count_allowed_draws([SimpleNamespace(kept=[])])
+        == short.count_allowed_draws([SimpleNamespace(kept_draws=[])])
     )
     assert (short.count_allowed_draws(), short.count_allowed_draws(many)) == pytest.approx(
         (1_000, 375), abs=3

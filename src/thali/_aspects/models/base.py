@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from thali._posterior.dependence import Dependence
     from thali._trees.tree import Tree
 
-    from ..answers.data_answers import DataAnswers
-    from ..answers.matched_features import Matched
+    from ..answers.matched_features import MatchedFeatures
+    from ..answers.posterior_results import PosteriorResults
 
 
 class LatentFeatures(MultiGroupModel, MarkovChainModel):
@@ -47,12 +47,12 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
     _VIEW = Posterior
 
     @property
-    def _data_answers(self) -> "DataAnswers":
+    def _data_answers(self) -> "PosteriorResults":
         """What is answered because of the data and the people, made once."""
-        from ..answers.registry import answers_of
+        from ..answers.registry import load_results
 
         posterior = self._view
-        return self._compute_once("answers", lambda: answers_of(posterior))
+        return self._compute_once("answers", lambda: load_results(posterior))
 
     def _parts(self, data: Any) -> dict[str, Any]:
         raise NotImplementedError
@@ -219,8 +219,8 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         from thali._posterior.summary import summary_table
 
         summary, answers = self.summary(), self._data_answers
-        judged: Any = summary[[answers.judges(name) for name in summary.index]]
-        if more := answers.judged_besides():
+        judged: Any = summary[[answers.is_agreement_row(name) for name in summary.index]]
+        if more := answers.agreement_quantities():
             judged = pd.concat([judged, summary_table(more)])
         judged.attrs.update(summary.attrs)
         return judged
@@ -314,12 +314,12 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         ArgumentError
             If min_probability, similar or ci is out of its range.
         """
-        from ..answers.features import owners_drawn, place_in_tree
+        from ..answers.features import feature_plot_inputs, locate_in_tree
 
         table = self._data_answers.features(min_probability, similar, self._matched, ci)
-        table.attrs |= owners_drawn(self._view) | {"interval": ci}
+        table.attrs |= feature_plot_inputs(self._view) | {"interval": ci}
         if prior_tree := self._tree():
-            table.insert(0, "place", place_in_tree(table["members"], prior_tree))
+            table.insert(0, "place", locate_in_tree(table["members"], prior_tree))
         return table
 
     @requires(require_draws)
@@ -347,11 +347,11 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         ArgumentError
             If min_probability or similar is out of its range.
         """
-        from ..answers.matched_features import matched_table, membership_table
+        from ..answers.matched_features import matched_features_table, membership_table
 
         found = self._matched(similar, min_probability)
         table = membership_table(self._view, found)
-        features = matched_table(self._view, found)
+        features = matched_features_table(self._view, found)
         names = [name for name in ("probability", "weight", "converged") if name in features]
         table.attrs |= {name: features[name].tolist() for name in names} | {
             "word": self._view.facts.word
@@ -386,7 +386,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         ----------
         Görür, Jäkel & Rasmussen (2006), section 5.
         """
-        from ..answers.options import similarity_table
+        from ..answers.option_tables import similarity_table
 
         return similarity_table(self._view)
 
@@ -492,11 +492,11 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
     def _copy_for_group(self, name: str) -> Self:
         return self._copy_with_posterior(self._view.of_group(name).tree, f"group {name}")
 
-    def _matched(self, similar: float, min_probability: float) -> "Matched":
+    def _matched(self, similar: float, min_probability: float) -> "MatchedFeatures":
         """The matched features, made once."""
-        from ..answers.matched_features import matched_features
+        from ..answers.matched_features import match_posterior
 
         wanted = similar, min_probability
         return self._compute_once(
-            ("matched", *wanted), lambda: matched_features(self._view, *wanted)
+            ("matched", *wanted), lambda: match_posterior(self._view, *wanted)
         )

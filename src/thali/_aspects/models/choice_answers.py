@@ -10,7 +10,7 @@ from thali._posterior.dependence import INDEPENDENT
 from thali._posterior.interval import INTERVAL
 from thali.errors import ArgumentError, Setting
 
-from ..answers.kind import of_choices
+from ..answers.data_kind_checks import require_choices
 from .base import LatentFeatures
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def choices(model: Any, name: str) -> None:
     """Require draws of choices of one group of respondents."""
-    of_choices(model._view, name)
+    require_choices(model._view, name)
 
 
 def ranked_options(model: Any, name: str) -> None:
@@ -55,7 +55,7 @@ class ChoiceAnswers(LatentFeatures):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        from ..answers.options import unique_weights_table
+        from ..answers.option_tables import unique_weights_table
 
         return unique_weights_table(self._view, ci)
 
@@ -191,11 +191,11 @@ class ChoiceAnswers(LatentFeatures):
         if respondent is not None:
             from thali._people.columns import no_covariates
 
-            from ..answers.new_people import predicted_of_population
+            from ..answers.new_respondents import predict_from_population
 
             if not self._engine.draws:
                 raise no_covariates()
-            return predicted_of_population(self._view, sets, return_se, covariates, respondent)
+            return predict_from_population(self._view, sets, return_se, covariates, respondent)
         return self._engine.predict_proba(self, sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":

@@ -33,7 +33,7 @@ from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
 from ..populations.kinds import UnknownKinds
 from ..populations.one import Population
 from ..populations.populations import population_of
-from ..priors.feature_argument import insert_names, prior_of
+from ..priors.feature_argument import build_feature_prior, insert_feature_names
 from ..priors.given import Given
 from .choice_answers import ChoiceAnswers
 from .engines import BY_CHAINS
@@ -192,9 +192,9 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
         """The settings; segments are of people of whom each has weights of their own."""
         if settings.segments is not None:
             if not isinstance(self.people, Individuals):
-                from ..answers.individuals import no_individuals
+                from ..answers.individuals import individual_weights_error
 
-                raise no_individuals("segments")
+                raise individual_weights_error("segments")
             if people := len(
                 self._groups if self._is_fitted() else data.respondents
             ):  # else the fit says what is missing
@@ -206,7 +206,7 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
 
     def _parts(self, data: Any) -> dict[str, Any]:
         one_of("unique", self.unique, (True, False))
-        prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", "unique"))
+        prior = build_feature_prior("aspects", self.aspects, data.labels, words=("ibp", "unique"))
         lapse = Elimination.lapse if self.lapse is None else self.lapse
         ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
         likelihood = Elimination(lapse, bool(self.unique), ties, data.covariate_names)
@@ -350,13 +350,13 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
         """
         table = super().features(min_probability, similar, ci)
         if similar is None:
-            insert_names(table, "aspect", self.aspects, self._view.labels)
+            insert_feature_names(table, "aspect", self.aspects, self._view.labels)
         return table
 
     def _part_of_class(self, number: int) -> "EliminationByAspects":
         results: Any = self._data_answers
         return self._copy_with_posterior(
-            results.classes.of_group(str(number)).tree, f"class {number}"
+            results.class_posterior.of_group(str(number)).tree, f"class {number}"
         )
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":

@@ -60,12 +60,12 @@ class ByChains(RespondentChainEngine):
         return replace(sampling, faster=model._quicker(source))
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        from ..answers.fit_quality import noise_sentence, swap_sentence
+        from ..answers.fit_quality import describe_odd_sigma, describe_slow_swaps
 
         yield from super().list_warnings(model, job)
-        if sentence := swap_sentence(model._view):
+        if sentence := describe_slow_swaps(model._view):
             yield ConvergenceWarning(sentence)
-        if sentence := noise_sentence(model._view, "sigma_scores_" in vars(model)):
+        if sentence := describe_odd_sigma(model._view, "sigma_scores_" in vars(model)):
             yield DataWarning(sentence)
 
     def options_of_fit(self, model: Any) -> list[str]:
@@ -86,18 +86,18 @@ class ByChains(RespondentChainEngine):
         self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None
     ) -> Any:
         """Posterior mean choice probabilities, lapse included."""
-        return model._data_answers.predicted(sets, return_se, covariates)
+        return model._data_answers.predict_proba(sets, return_se, covariates)
 
     def predict_outcomes(
         self, model: Any, pairs: Any, covariates: Any = None
     ) -> "pandas.DataFrame":
         """Posterior mean probabilities of the three outcomes of comparisons that may end in a
         tie."""
-        return model._data_answers.outcomes(pairs, covariates)
+        return model._data_answers.predict_outcomes(pairs, covariates)
 
     def predict_left_out(self, model: Any, part: Any) -> Any:
         """What every draw predicts for data that the model was fitted without."""
-        return model._data_answers.left_out(part)
+        return model._data_answers.predict_held_out(part)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """How probable all choices of a person together are, of whom nothing else is known."""

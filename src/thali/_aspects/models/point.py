@@ -20,10 +20,10 @@ from thali.errors import ArgumentError, Setting
 from ..answers.set_search import (
     BestFeatureSet,
     FeatureSearchProblem,
-    evidence_of,
-    feature_sets,
+    compute_evidence,
+    find_feature_sets,
     log_feature_gain,
-    search,
+    search_best_set,
 )
 from ..answers.stored_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
 from ..draws.columns import FeatureColumns, columns_of_chains
@@ -72,9 +72,9 @@ class AnnealingEngine(ByChains):
         )
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
-        from ..answers.fit_quality import point_convergence
+        from ..answers.fit_quality import build_point_check
 
-        return point_convergence(model._view)
+        return build_point_check(model._view)
 
 
 def sampling_of_point(
@@ -152,9 +152,9 @@ def best_end(
         constant=constant,
         with_constant=bool(likelihood.constant),
     )
-    sets = feature_sets(columns, data.n_options)
-    best = search("map-features", sets, problem)
-    evidence = evidence_of(sets, problem, np.arange(len(sets.counts)))
+    sets = find_feature_sets(columns, data.n_options)
+    best = search_best_set("map-features", sets, problem)
+    evidence = compute_evidence(sets, problem, np.arange(len(sets.counts)))
     reached = int(
         sum(evidence[int(number)] > evidence[best.number] - NEAR for number in sets.of_draw)
     )

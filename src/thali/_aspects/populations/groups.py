@@ -26,12 +26,12 @@ from thali._posterior.evidence import LogEvidence
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.groups import columns_of_group, group_posterior
-from ..answers.population import with_population
-from ..answers.slopes import with_slopes
+from ..answers.group_posterior import build_group_posterior, select_group_columns
+from ..answers.population import add_population
+from ..answers.weight_slopes import add_slopes
 from ..draws.tree import KeptDraws
 from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, SLOPE_SD, Base, empty_base
-from ..moves.group_densities import SMALLEST
+from ..moves.group_densities import MIN_WEIGHT
 from ..samplers.draw_record import ChainDraws
 from ..samplers.group_sweeps import prepare_groups, rebuild_groups, sum_group_log_likelihoods
 from ..samplers.prior_ladder import EvidenceLadder
@@ -89,7 +89,7 @@ class SeveralGroups(Population):
             "similar": model.similar,
             "persons": model.persons,
         }
-        return group_posterior(draws, data, parts["likelihood"], **of_task, attrs=attrs)
+        return build_group_posterior(draws, data, parts["likelihood"], **of_task, attrs=attrs)
 
     def prior_sample(
         self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
@@ -183,10 +183,10 @@ class EveryPerson(SeveralGroups):
     ) -> Posterior:
         posterior = super()._posterior(draws, data, parts, task, attrs)
         if self.people.by:
-            posterior = with_slopes(posterior, draws, self._known(data))
+            posterior = add_slopes(posterior, draws, self._known(data))
         if not posterior.facts.of_choices:
             return posterior
-        return with_population(posterior, draws, len(data), float(parts["likelihood"].lapse))
+        return add_population(posterior, draws, len(data), float(parts["likelihood"].lapse))
 
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
         refuse_sensitivity(how)
@@ -244,7 +244,9 @@ def drawn_base(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
     model, base = task.model, empty_base(task.n_options, rows, task.model, task.n_groups)
     if model.similar:
         for values in (base.v, base.own):
-            values[:] = np.maximum(rng.gamma(model.shape, 1.0 / model.rate, values.size), SMALLEST)
+            values[:] = np.maximum(
+                rng.gamma(model.shape, 1.0 / model.rate, values.size), MIN_WEIGHT
+            )
         if math.isnan(model.kappa):
             base.real[KAPPA] = rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE)
     if model.known.shape[1]:
@@ -322,7 +324,7 @@ def _new_data(
 ) -> Any:
     """New data of one group."""
     own = {name: drawn.extra[f"{name} {g}"][0] for name in likelihood.parameters}
-    return likelihood.new_data(columns_of_group(KeptDraws([drawn], 1), g), own, data, rng)
+    return likelihood.new_data(select_group_columns(KeptDraws([drawn], 1), g), own, data, rng)
 
 
 def _one_draw(
@@ -426,7 +428,7 @@ def constant_of_groups(likelihood: Any, told: Sequence[Any]) -> Callable[[GroupP
         drawn, total = ladder.collect_draws(1), 0.0
         for g, data in enumerate(told):
             own = {name: drawn.extra[f"{name} {g}"] for name in likelihood.parameters}
-            columns = columns_of_group(KeptDraws([drawn], 1), g)
+            columns = select_group_columns(KeptDraws([drawn], 1), g)
             total += likelihood.posterior_part(columns, own, data, (1, 1), False).log_constant
         return float(total)
 

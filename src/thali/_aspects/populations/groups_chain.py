@@ -25,8 +25,8 @@ from ..group_state import (
     level_caches,
     with_rows,
 )
-from ..moves.group_densities import SMALLEST
-from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
+from ..moves.group_densities import MIN_WEIGHT
+from ..moves.tuning import build_tuning, compute_acceptance_rates, select_tuning
 from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, compute_pilot_statistics
 from ..samplers.cost_model import (
     compute_cost_ratio,
@@ -145,7 +145,7 @@ class GroupChain(FeatureChain):
         likelihoods = [group_at(task.model.likelihood, g) for g in range(task.n_groups)]
         caches = [make(each) for make, each in zip(task.make_caches, likelihoods, strict=True)]
         self.caches = stack([stack(caches) for _ in levels])
-        tuning = stack([initial_tuning(task.n_options) for _ in range(task.n_groups)])
+        tuning = stack([build_tuning(task.n_options) for _ in range(task.n_groups)])
         self.tunings = stack([tuning for _ in levels])
         size = task.draws, task.n_options, task.n_groups, len(task.parameters)
         common = 1 + task.model.known.shape[1] if task.model.persons else 0
@@ -171,7 +171,9 @@ class GroupChain(FeatureChain):
         return int(self.states.whole[0, 0, SWEEPS])
 
     def collect_draws(self, last: int) -> ChainDraws:
-        stats: dict[str, Any] = acceptance_rates(tuning_at(tuning_at(self.tunings, 0), 0))
+        stats: dict[str, Any] = compute_acceptance_rates(
+            select_tuning(select_tuning(self.tunings, 0), 0)
+        )
         if self.ladder.beta.size > 1:
             stats |= {
                 "temperature": 1.0 / self.ladder.beta,
@@ -226,13 +228,13 @@ def start_of(
         state = empty_state(n, room, nodes=0)  # which only the published sampler looks at
         state.Z[:columns, :n] = matrix.T
         kappa, middle = base.real[KAPPA], base.v[:columns] * base.lift[g, :columns]
-        state.w[:columns] = np.maximum(rng.gamma(kappa, middle / kappa), SMALLEST)
+        state.w[:columns] = np.maximum(rng.gamma(kappa, middle / kappa), MIN_WEIGHT)
         state.m[:columns] = matrix.sum(0)
         state.whole[COLUMNS] = columns
         state.real[ALPHA] = alpha
         if model.unique:
             state.s[:n] = np.maximum(
-                rng.gamma(kappa, base.own * base.own_lift[g] / kappa), SMALLEST
+                rng.gamma(kappa, base.own * base.own_lift[g] / kappa), MIN_WEIGHT
             )
         groups.append(state)
     return groups, base

@@ -18,12 +18,12 @@ from thali._people.populations import (
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
-from ..answers.groups import columns_of_group
+from ..answers.group_posterior import select_group_columns
 from ..draws.tree import KeptDraws
 from ..group_likelihoods import people_of
 from ..group_state import ClassMembership, KindModel, People, drawn_kinds, kinds_at, level_caches
 from ..likelihoods.elimination import as_pairs
-from ..moves.kinds import recount
+from ..moves.class_membership import recount_answers
 from ..samplers.cost_model import forecast_group_seconds
 from ..samplers.draw_record import ChainRecord
 from ..samplers.group_sweeps import (
@@ -67,10 +67,10 @@ class UnknownKinds(Population):
     def tree(
         self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
     ) -> "xarray.DataTree":
-        from ..answers.kinds_tree import kinds_tree
+        from ..answers.latent_class_tree import build_class_tree
 
         similar, learned = task.model.similar, task.model.learn_alpha
-        return kinds_tree(
+        return build_class_tree(
             draws, data, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs
         )
 
@@ -205,7 +205,7 @@ def completed_kinds(
     level."""
     last = steps.at[steps.beta.shape[0] - 1]
     rebuild_level(model.groups, caches, states, last)
-    recount(
+    recount_answers(
         model,
         level_caches(model.groups, caches, last),
         replica(states, last),
@@ -261,7 +261,7 @@ def evidence_of_kinds(
         own = {name: drawn.extra[f"{name} 0"] for name in likelihood.parameters}
         return float(
             likelihood.posterior_part(
-                columns_of_group(KeptDraws([drawn], 1), 0), own, data, (1, 1), False
+                select_group_columns(KeptDraws([drawn], 1), 0), own, data, (1, 1), False
             ).log_constant
         )
 

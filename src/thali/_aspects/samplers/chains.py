@@ -13,7 +13,7 @@ from thali._inference.chains import run_chains as run
 from thali._inference.seeds import spawn_generators
 from thali._posterior.summary import convergence
 
-from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
+from ..moves.tuning import build_tuning, compute_acceptance_rates, select_tuning
 from ..operations import cache_at
 from ..state import (
     ALPHA,
@@ -158,7 +158,7 @@ class FeatureChain(Chain):
         n_rows = max(capacity(b) for b in states)
         self.states = stack([b if capacity(b) == n_rows else resized(b, n_rows) for b in states])
         self.caches = stack([task.make_cache(task.model.likelihood) for _ in states])
-        self.tunings = stack([initial_tuning(task.n_options) for _ in states])
+        self.tunings = stack([build_tuning(task.n_options) for _ in states])
         self.record = empty_record(task.draws, task.n_options, len(task.parameters))
 
     @property
@@ -235,7 +235,7 @@ class FeatureChain(Chain):
 
     def collect_draws(self, stop: int) -> ChainDraws:
         """Return draws before index `stop`, with acceptance and swap rates after tuning."""
-        stats: dict[str, Any] = acceptance_rates(tuning_at(self.tunings, 0))
+        stats: dict[str, Any] = compute_acceptance_rates(select_tuning(self.tunings, 0))
         if self.ladder.beta.size > 1:
             stats |= {
                 "temperature": 1.0 / self.ladder.beta,

@@ -22,26 +22,30 @@ from ..group_state import (
     level_caches,
     select_group,
 )
-from ..moves.group_births import birth_or_death_in_groups
-from ..moves.group_concentration import draw_alpha_of_groups, redraw_silent
+from ..moves.class_membership import draw_class_membership, recount_answers
+from ..moves.group_base_weights import update_base_weights
+from ..moves.group_births import propose_group_birth_or_death
+from ..moves.group_compensated import (
+    propose_joint_birth_or_death,
+    propose_joint_flip,
+    propose_joint_weight,
+)
+from ..moves.group_concentration import draw_group_alpha, redraw_silent_columns
 from ..moves.group_covariates import draw_common_parameters
 from ..moves.group_owners import (
-    compensated_flip_of_groups,
-    flip_columns_of_groups,
-    split_or_merge_copies,
-    transfer_of_groups,
+    flip_group_columns,
+    propose_compensated_group_flip,
+    propose_duplicate_split_or_merge,
+    propose_group_split_or_join,
 )
-from ..moves.group_similar import draw_similar
 from ..moves.group_slopes import draw_slopes
-from ..moves.group_together import birth_or_death_together, flip_together, weight_together
 from ..moves.group_weights import (
-    compensated_weight_of_group,
-    draw_scale_of_group,
-    walk_unique_of_group,
-    walk_weights_of_group,
+    draw_group_scale,
+    propose_compensated_group_weight,
+    walk_group_column_weights,
+    walk_group_unique_weights,
 )
-from ..moves.kinds import draw_kinds, recount
-from ..moves.tuning import EVERY, adapt, tuning_at
+from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes, select_tuning
 from ..operations import (
     draw_parameters_of_group,
     log_likelihood,
@@ -86,10 +90,10 @@ def compile_group_sweep(sweep: Any) -> Any:
             for t in range(ladder.beta.shape[0]):
                 groups, base = select_level_groups(states, ladder, t), base_at(bases, ladder.at[t])
                 its_caches = level_caches(model, caches, ladder.at[t])
-                its_tunings = tuning_at(tunings, t)
+                its_tunings = select_tuning(tunings, t)
                 sweep(rng, model, its_caches, groups, base, its_tunings)
                 update_group_weights(rng, model, its_caches, groups, base, its_tunings, tune)
-                draw_alpha_of_groups(rng, model, groups)
+                draw_group_alpha(rng, model, groups)
                 end_group_round(groups, base, its_tunings, tune)
             swap_group_levels(rng, model, caches, states, ladder)
 
@@ -105,25 +109,25 @@ def sweep_infinite_groups(
     rate = rate_between(model.prior, 1, states.Z.shape[2] - 1)
     first_group = replica(states, 0)
     if first_group.real[ALPHA] > 0.0:
-        redraw_silent(rng, model, states, base)
-    flip_columns_of_groups(rng, model, caches, states)
+        redraw_silent_columns(rng, model, states, base)
+    flip_group_columns(rng, model, caches, states)
     if first_group.real[ALPHA] > 0.0:
         for step in range(9 if model.unique else 3):
-            birth_or_death_in_groups(rng, model, caches, states, base, rate, 0.5 * (step // 3))
+            propose_group_birth_or_death(rng, model, caches, states, base, rate, 0.5 * (step // 3))
         if model.similar and model.unique:
             for _ in range(6):
-                birth_or_death_together(rng, model, caches, states, base, rate)
+                propose_joint_birth_or_death(rng, model, caches, states, base, rate)
         if not model.similar:
             for _ in range(4):  # fixed, because the move changes the number of columns
-                split_or_merge_copies(rng, model, caches, states, base)
+                propose_duplicate_split_or_merge(rng, model, caches, states, base)
     for _ in range(first_group.whole[COLUMNS]):
-        transfer_of_groups(rng, model, caches, states, base)
+        propose_group_split_or_join(rng, model, caches, states, base)
     if model.unique:
         for step in range(2 * first_group.whole[COLUMNS]):
-            compensated_flip_of_groups(rng, model, caches, states, base, 0.5 + 0.5 * (step % 2))
+            propose_compensated_group_flip(rng, model, caches, states, base, 0.5 + 0.5 * (step % 2))
             if model.similar:
-                flip_together(rng, model, caches, states, base)
-                weight_together(rng, model, caches, states, base, tunings)
+                propose_joint_flip(rng, model, caches, states, base)
+                propose_joint_weight(rng, model, caches, states, base, tunings)
 
 
 @compile_group_sweep
@@ -132,14 +136,16 @@ def sweep_fixed_groups(
 ) -> None:
     """Sweep the states of all groups with a fixed number of columns."""
     if may_flip(model.prior):
-        flip_columns_of_groups(rng, model, caches, states)
+        flip_group_columns(rng, model, caches, states)
         for _ in range(replica(states, 0).whole[COLUMNS]):
-            transfer_of_groups(rng, model, caches, states, base)
+            propose_group_split_or_join(rng, model, caches, states, base)
         if model.unique:
             for step in range(2 * replica(states, 0).whole[COLUMNS]):
-                compensated_flip_of_groups(rng, model, caches, states, base, 0.5 + 0.5 * (step % 2))
+                propose_compensated_group_flip(
+                    rng, model, caches, states, base, 0.5 + 0.5 * (step % 2)
+                )
                 if model.similar:
-                    flip_together(rng, model, caches, states, base)
+                    propose_joint_flip(rng, model, caches, states, base)
 
 
 @scalar
@@ -149,19 +155,19 @@ def update_group_weights(
     """Update weights and parameters of every group, then their common base."""
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
-        tuning = tuning_at(tunings, g)
+        tuning = select_tuning(tunings, g)
         if model.unique:
             for _ in range(b.whole[COLUMNS]):
-                compensated_weight_of_group(rng, likelihood, c, b, base, g, tuning)
+                propose_compensated_group_weight(rng, likelihood, c, b, base, g, tuning)
         for _ in range(2):
             if model.unique:
-                walk_unique_of_group(rng, likelihood, c, b, base, g, tuning)
-            walk_weights_of_group(rng, likelihood, c, b, base, g, tuning)
+                walk_group_unique_weights(rng, likelihood, c, b, base, g, tuning)
+            walk_group_column_weights(rng, likelihood, c, b, base, g, tuning)
         draw_parameters_of_group(likelihood, rng, c, b)
-        draw_scale_of_group(rng, model, likelihood, c, b, base, g)
+        draw_group_scale(rng, model, likelihood, c, b, base, g)
     draw_common_parameters(model.likelihood, rng, caches, states)
     if model.similar:
-        draw_similar(rng, model, caches, states, base)
+        update_base_weights(rng, model, caches, states, base)
         if model.known.shape[1] > 0:
             draw_slopes(rng, model, caches, states, base)
 
@@ -176,7 +182,7 @@ def update_group_weights(
 def fill_class_counts(rng: Any, model: Any, caches: Any, states: Any, membership: Any) -> None:
     """Fill the counts in all caches, stacked by level and latent class."""
     for t in range(states.w.shape[0]):
-        recount(
+        recount_answers(
             model,
             level_caches(model.groups, caches, t),
             replica(states, t),
@@ -192,7 +198,7 @@ def update_class_membership(
     for t in range(ladder.beta.shape[0]):
         level_replica = ladder.at[t]
         its_caches = level_caches(model.groups, caches, level_replica)
-        draw_kinds(
+        draw_class_membership(
             rng,
             model,
             its_caches,
@@ -283,9 +289,9 @@ def end_group_round(states: Any, base: Any, tunings: Any, tune: int) -> None:
     for g in range(states.w.shape[0]):
         replica(states, g).whole[SWEEPS] += 1
     sweep = first_group.whole[SWEEPS]
-    if sweep <= tune and sweep % EVERY == 0:
+    if sweep <= tune and sweep % ADAPTATION_INTERVAL == 0:
         for g in range(states.w.shape[0]):
-            adapt(tuning_at(tunings, g), sweep, tune)
+            adapt_step_sizes(select_tuning(tunings, g), sweep, tune)
         if base.real[TRIED] > 0.0:
             gain = 0.5 if 3 * sweep < tune else 0.15
             base.real[STEP] *= math.exp(

@@ -7,15 +7,19 @@ from typing import Any
 
 from thali._compile.jit import kernel, scalar
 
-from ..moves.births import birth_or_death, compensated_birth_or_death
+from ..moves.births import propose_birth_or_death, propose_compensated_birth_or_death
 from ..moves.concentration import draw_alpha_and_scale
-from ..moves.duplicates import split_duplicates
-from ..moves.flips import collapse, expand, flip_columns, flip_pass
-from ..moves.joint_rows import joint_rows
-from ..moves.mass_transfer import compensated_flip, compensated_weight, row_block
-from ..moves.split_join import transfer
-from ..moves.tuning import tuning_at
-from ..moves.weights import walk_shared, walk_unique
+from ..moves.duplicates import redraw_duplicates
+from ..moves.flips import collapse_columns, expand_columns, flip_columns, flip_memberships
+from ..moves.joint_memberships import draw_joint_memberships
+from ..moves.mass_transfer import (
+    draw_row_block,
+    propose_compensated_flip,
+    propose_compensated_weight,
+)
+from ..moves.split_join import propose_split_or_join
+from ..moves.tuning import select_tuning
+from ..moves.weight_walks import walk_column_weights, walk_unique_weights
 from ..operations import (
     cache_at,
     draw_parameters,
@@ -56,7 +60,7 @@ def compile_sweep(sweep: Any) -> Any:
             if status != CONTINUE:
                 return status
             for t in range(ladder.beta.shape[0]):
-                b, tuning = select_level_state(states, ladder, t), tuning_at(tunings, t)
+                b, tuning = select_level_state(states, ladder, t), select_tuning(tunings, t)
                 c = cache_at(model.likelihood, caches, ladder.at[t])
                 sweep(rng, model, c, b, tuning)
                 draw_alpha_and_scale(rng, model, c, b)
@@ -71,28 +75,28 @@ def compile_sweep(sweep: Any) -> Any:
 def sweep_infinite(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
     """Sweep one replica, for the Indian buffet process and related priors."""
     rate = rate_between(model.prior, model.lo, model.hi)
-    flip_pass(rng, model, c, b)
+    flip_memberships(rng, model, c, b)
     if rate > 0.0 and b.real[ALPHA] > 0.0:
         for _ in range(3):
-            birth_or_death(rng, model, c, b, rate)
+            propose_birth_or_death(rng, model, c, b, rate)
         if model.unique != NO_UNIQUE:
             for _ in range(5):
-                compensated_birth_or_death(rng, model, c, b, rate)
+                propose_compensated_birth_or_death(rng, model, c, b, rate)
     n_columns = b.whole[COLUMNS]
     if n_columns > 0:
         for _ in range(2 * n_columns):
             if model.unique != NO_UNIQUE:
-                compensated_flip(rng, model, c, b)
-            transfer(rng, model, c, b)
+                propose_compensated_flip(rng, model, c, b)
+            propose_split_or_join(rng, model, c, b)
         if model.unique != NO_UNIQUE:
             for _ in range(n_columns):
-                row_block(rng, model, c, b)
-                compensated_weight(rng, model, c, b, tuning)
+                draw_row_block(rng, model, c, b)
+                propose_compensated_weight(rng, model, c, b, tuning)
         if are_exponential(model.weights) and sums_duplicates(model.likelihood):
-            split_duplicates(rng, model, c, b)
+            redraw_duplicates(rng, model, c, b)
     for _ in range(2):
-        walk_unique(rng, model, c, b, tuning)
-        walk_shared(rng, model, c, b, tuning)
+        walk_unique_weights(rng, model, c, b, tuning)
+        walk_column_weights(rng, model, c, b, tuning)
     draw_parameters(model.likelihood, rng, c, b)
 
 
@@ -103,20 +107,20 @@ def sweep_infinite_without_unique(rng: Any, model: Any, c: Any, b: Any, tuning: 
     This equals `sweep_infinite` without its compensated moves, with half the code to compile.
     """
     rate = rate_between(model.prior, model.lo, model.hi)
-    flip_pass(rng, model, c, b)
+    flip_memberships(rng, model, c, b)
     if rate > 0.0 and b.real[ALPHA] > 0.0:
         for _ in range(3):
-            birth_or_death(rng, model, c, b, rate)
+            propose_birth_or_death(rng, model, c, b, rate)
     for _ in range(2 * b.whole[COLUMNS]):
-        transfer(rng, model, c, b)
+        propose_split_or_join(rng, model, c, b)
     if (
         b.whole[COLUMNS] > 0
         and are_exponential(model.weights)
         and sums_duplicates(model.likelihood)
     ):
-        split_duplicates(rng, model, c, b)
+        redraw_duplicates(rng, model, c, b)
     for _ in range(2):
-        walk_shared(rng, model, c, b, tuning)
+        walk_column_weights(rng, model, c, b, tuning)
     draw_parameters(model.likelihood, rng, c, b)
 
 
@@ -127,17 +131,17 @@ def sweep_fixed(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
         flip_columns(rng, model, c, b)
     for _ in range(b.whole[COLUMNS]):
         if may_flip(model.prior):
-            transfer(rng, model, c, b)
-            transfer(rng, model, c, b)
+            propose_split_or_join(rng, model, c, b)
+            propose_split_or_join(rng, model, c, b)
         if model.unique != NO_UNIQUE:
             if may_flip(model.prior):
-                compensated_flip(rng, model, c, b)
-                compensated_flip(rng, model, c, b)
-                row_block(rng, model, c, b)
-            compensated_weight(rng, model, c, b, tuning)
+                propose_compensated_flip(rng, model, c, b)
+                propose_compensated_flip(rng, model, c, b)
+                draw_row_block(rng, model, c, b)
+            propose_compensated_weight(rng, model, c, b, tuning)
     for _ in range(2):
-        walk_unique(rng, model, c, b, tuning)
-        walk_shared(rng, model, c, b, tuning)
+        walk_unique_weights(rng, model, c, b, tuning)
+        walk_column_weights(rng, model, c, b, tuning)
     draw_parameters(model.likelihood, rng, c, b)
 
 
@@ -145,7 +149,7 @@ def sweep_fixed(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
 def sweep_unique_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
     """Sweep one replica of a model that has unique weights and no columns."""
     for _ in range(2):
-        walk_unique(rng, model, c, b, tuning)
+        walk_unique_weights(rng, model, c, b, tuning)
     draw_parameters(model.likelihood, rng, c, b)
 
 
@@ -157,7 +161,7 @@ def sweep_conjugate(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
     moves that change a complete column cost more time than they saved.
     """
     if may_flip(model.prior):
-        flip_pass(rng, model, c, b)
+        flip_memberships(rng, model, c, b)
     for _ in range(2):
         draw_weights(model.likelihood, rng, c, b)
         draw_parameters(model.likelihood, rng, c, b)
@@ -172,10 +176,10 @@ def sweep_conjugate_jointly(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -
     between a quarter and a tenth; for 36 Morse signals tempered chains gain nothing.
     """
     if may_flip(model.prior):
-        expand(rng, model, b)
+        expand_columns(rng, model, b)
         flip_columns(rng, model, c, b)
-        joint_rows(rng, model, c, b)
-        collapse(model, b)
+        draw_joint_memberships(rng, model, c, b)
+        collapse_columns(model, b)
     for _ in range(2):
         draw_weights(model.likelihood, rng, c, b)
         draw_parameters(model.likelihood, rng, c, b)

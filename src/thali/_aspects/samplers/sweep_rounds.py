@@ -6,8 +6,8 @@ import numpy as np
 
 from thali._compile.jit import scalar
 
-from ..moves.tuning import EVERY, adapt
-from ..moves.unique_weights import refresh_unique
+from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes
+from ..moves.unique_weights import refresh_unique_prior
 from ..operations import cache_at, log_rate, rebuild, set_alpha
 from ..state import (
     ALPHA,
@@ -73,7 +73,7 @@ def prepare_state(model: Any, b: Any) -> None:
     set_alpha(model.prior, b, b.real[ALPHA])
     for k in range(b.whole[COLUMNS]):
         b.log_rate[k] = log_rate(model.prior, b, k, b.m[k])
-    refresh_unique(model, b)
+    refresh_unique_prior(model, b)
 
 
 CONTINUE, DONE, CROWDED, RECORD_FULL = range(4)
@@ -129,5 +129,5 @@ def end_sweep(b: Any, tuning: Any, tune: int) -> None:
     """Count the sweep and, during tuning, adapt the step sizes."""
     b.whole[SWEEPS] += 1
     sweep = b.whole[SWEEPS]
-    if sweep <= tune and sweep % EVERY == 0:
-        adapt(tuning, sweep, tune)
+    if sweep <= tune and sweep % ADAPTATION_INTERVAL == 0:
+        adapt_step_sizes(tuning, sweep, tune)

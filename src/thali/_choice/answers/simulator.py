@@ -20,7 +20,7 @@ from thali.errors import DataWarning
 
 from .chooser import FIRST_CHOICE, LOGIT, RANDOMISED
 from .english import ENGLISH
-from .market import markets_of
+from .market import parse_markets
 from .rules import How, occasions
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def first_task(draws: "MarketDraws") -> Offered:
 
 def offered_in(draws: "MarketDraws", chooser: "Chooser", table: "pandas.DataFrame") -> Offered:
     """The products of a table, or of the first of its scenarios."""
-    market = markets_of(chooser.data.scheme, table)[0]
+    market = parse_markets(chooser.data.scheme, table)[0]
     cells = chooser.cells(market.table)
     known = tuple(chooser.data.scheme.levels.values())
     products = {

@@ -34,7 +34,15 @@ from thali._posterior.interval import interval_name
 from thali.errors import Setting
 
 from ..answers.english import ENGLISH
-from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, answers_of, check, levels, simulator
+from ..answers.findings import (
+    MARKET_FINDINGS,
+    RESPONDENT_FINDINGS,
+    SEGMENT_SENTENCE,
+    build_choice_makers,
+    build_simulator_maker,
+    report_check,
+    report_levels,
+)
 from .hierarchical import HierarchicalLogit
 from .hierarchical_draws import close_to_zero, felt_prior
 from .hierarchical_fit import MEAN_SD, SCALE, SCALE_WITH_ATTENTION
@@ -45,7 +53,7 @@ if TYPE_CHECKING:
     from .multinomial import MultinomialLogit
 
 
-def finding_makers(
+def list_makers(
     model: "HierarchicalLogit | MultinomialLogit", settings: AnswerSettings
 ) -> tuple[FindingMaker, ...]:
     """The makers of the findings of either logit."""
@@ -55,7 +63,7 @@ def finding_makers(
             if model._attention is None
             else (who_attends, attention_odds, patterns, individual_attention)
         )
-        answers, segments = answers_of(settings)
+        answers, segments = build_choice_makers(settings)
         first = (
             make_question_maker(lambda model: ENGLISH["logit.asked.people"]),
             *answers,
@@ -66,11 +74,11 @@ def finding_makers(
         return (
             *first,
             *segments,
-            check,
+            report_check,
             quantities,
             data,
-            levels,
-            *OF_PEOPLE,
+            report_levels,
+            *RESPONDENT_FINDINGS,
             make_methods_maker(_hierarchical),
             convergence,
         )
@@ -79,7 +87,7 @@ def finding_makers(
         no_check,
         summary,
         data,
-        levels,
+        report_levels,
         make_methods_maker(_multinomial),
         convergence,
     )
@@ -272,7 +280,7 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     sentences.append(phrase(ENGLISH, "hierarchical.sampler", source=Cite("yu2011")))
     if attributes:
         sentences.append(ENGLISH["hierarchical.attention.sampler"])
-    return (*sentences, SEGMENTED)
+    return (*sentences, SEGMENT_SENTENCE)
 
 
 _SHOWN = ("attends", "low", "high")
@@ -283,4 +291,8 @@ _FAR = 0.1  # difference of two parts that is said
 _IGNORED = {"share": "attends", "low": "high", "high": "low"}
 
 
-_MULTINOMIAL = (make_question_maker(lambda model: ENGLISH["logit.asked"]), *FIRST, simulator())
+_MULTINOMIAL = (
+    make_question_maker(lambda model: ENGLISH["logit.asked"]),
+    *MARKET_FINDINGS,
+    build_simulator_maker(),
+)

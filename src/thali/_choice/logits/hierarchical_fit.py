@@ -15,7 +15,7 @@ from thali._people.columns import RespondentCovariates
 from thali._posterior.view import PosteriorTree
 
 from ..coding import Coding
-from ..logit import probabilities, tasks_of
+from ..logit import choice_probabilities, encode_choices
 from .attention import Attention
 from .hierarchical_draws import TasteScale, draws_group, observed_group, reported, to_datatree
 
@@ -73,7 +73,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sa
 
     @cache
     def problem() -> Any:
-        tasks = tasks_of(source, coding)
+        tasks = encode_choices(source, coding)
         scaled = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
         looking = None if attention.people is None else attention.people.matrix
         people = covariates.matrix, attention.owned, scale.price, looking
@@ -169,7 +169,7 @@ def sample_tastes(
     from scipy.stats import invwishart
 
     coding, scale, covariates, attention, prior = parts
-    tasks = tasks_of(data, coding)
+    tasks = encode_choices(data, coding)
     matrix, starts, task_of_row = (
         tasks.matrix / coding.scale @ scale.steps,
         tasks.first_row[:-1],
@@ -198,7 +198,7 @@ def sample_tastes(
         utility = (matrix * heeded[person_of_row]).sum(axis=1)
         noisy = utility + rng.gumbel(size=utility.size)  # the largest is the choice of a logit
         choice = np.array([part.argmax() for part in np.split(noisy, starts[1:])])
-        terms = np.log(probabilities(utility, task_of_row)[starts + choice])
+        terms = np.log(choice_probabilities(utility, task_of_row)[starts + choice])
         values = (mean, covariance, beta, terms.sum(), rate, effect, attends)
         for name, value in zip(drawn, values, strict=True):
             drawn[name].append(value)

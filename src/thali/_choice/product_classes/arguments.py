@@ -82,7 +82,7 @@ def refuse_uninformative(data: "ChoiceExperiment") -> None:
 
 
 def find_dominated_choices(data: "ChoiceExperiment", monotone: dict[str, str]) -> np.ndarray:
-    """Return indices of tasks in which a dominated alternative was chosen.
+    """Return indices of tasks with a dominated chosen alternative.
 
     Another alternative is better in a monotone attribute, worse in none, and equal otherwise.
     """

@@ -1,5 +1,4 @@
-"""`ProductClasses`: classes of products that people care about, from choice experiments; its two
-engines."""
+"""`ProductClasses`: classes of products that respondents care about, and its two engines."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -37,7 +36,7 @@ from thali.errors import (
 )
 
 from ..coding import refuse_many_levels
-from ..logit import contradicted_sentence, directions_of
+from ..logit import describe_contradicted_directions, parse_directions
 from .arguments import (
     CHAINS,
     FIRST_DRAWS,
@@ -56,7 +55,7 @@ from .arguments import (
     schedule_next_look,
 )
 from .convergence import describe_parameters, estimate_climb, format_chain_remarks
-from .engines.path import USABLE
+from .engines.lapse_path import USABLE
 from .reports.methods import ProductClassReports
 from .spec import PRODUCT_CLASSES
 
@@ -70,35 +69,33 @@ if TYPE_CHECKING:
 
 
 class ClassEngine(ChainEngine):
-    """What both methods share: how their draws are judged."""
+    """Engine of product classes, with their convergence check."""
 
     has_evidence = True
     sentence: str  # of the methods section
 
-    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *rest: Any) -> Run:
-        """The arguments of `fit`, each within its range and with the default of the method."""
+    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *settings: Any) -> Run:
+        """Return the checked arguments of `fit`, with defaults of the method."""
         raise NotImplementedError
 
     def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
-        """The fit."""
+        """Return the job of the fit."""
         raise NotImplementedError
 
     def check_chains(self, model: Any) -> ConvergenceCheck:
         convergence = super().check_chains(model)
         message = convergence.message
-        if not convergence.agrees and (found := self.climbing(model)):
-            convergence, message = (
-                replace(convergence, facts=convergence.facts | {"climb": found[0]}),
-                found[1],
-            )
+        climb = None if convergence.agrees else self.describe_climb(model)
+        if climb:
+            gain, message = climb
+            convergence = replace(convergence, facts=convergence.facts | {"climb": gain})
         return replace(
             convergence,
             message=Message(*message.parts, *format_chain_remarks(model._view, convergence.agrees)),
         )
 
-    def climbing(self, model: Any) -> tuple[float, Message] | None:
-        """The gain in log-likelihood of chains that have not arrived yet, and a sentence about
-        it."""
+    def describe_climb(self, model: Any) -> tuple[float, Message] | None:
+        """Return the log-likelihood gain of chains still climbing, and a sentence."""
         return None
 
     def facts(self, model: Any) -> Facts:
@@ -107,30 +104,32 @@ class ClassEngine(ChainEngine):
 
 
 class MarkovChains(ClassEngine):
-    """Independent chains that anneal while they tune."""
+    """Independent chains that anneal during tuning."""
 
     sentence = "classes.mcmc"
 
-    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *rest: Any) -> Run:
-        return build_run(draws, tune, CHAINS if chains is None else chains, thin, *rest)
+    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *settings: Any) -> Run:
+        return build_run(draws, tune, CHAINS if chains is None else chains, thin, *settings)
 
     def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
         return model._build_job(model._build_sampling(data, run), str(data), remarks)
 
-    def climbing(self, model: Any) -> tuple[float, Message] | None:
+    def describe_climb(self, model: Any) -> tuple[float, Message] | None:
         climb = estimate_climb(model._view)
         if climb is None:
             return None
         tune = int(model.posterior_.attrs["tune"])
-        said = (
+        sentence = (
             "The chains are still climbing: the log-likelihood of their last quarter exceeds the"
             f" third quarter by {climb.gain:.1f} (standard error {climb.error:.1f}). Anneal"
             " longer: refit with "
         )
-        return climb.gain, Message(said, Setting("tune", max(4 * tune, TUNE)), f" (now {tune}).")
+        return climb.gain, Message(
+            sentence, Setting("tune", max(4 * tune, TUNE)), f" (now {tune})."
+        )
 
-    def evidence_of(self, model: Any, data: Any, how: EvidenceRun) -> LogEvidence:
-        """Refuse: the evidence is estimated by the other method."""
+    def evidence_of(self, model: Any, data: Any, settings: EvidenceRun) -> LogEvidence:
+        """Raise ArgumentError: only method="smc" estimates the evidence."""
         raise ArgumentError(
             "the evidence of product classes is estimated with ", Setting("method", "smc"), "."
         )
@@ -141,10 +140,10 @@ class SequentialMonteCarlo(ClassEngine):
 
     sentence = "classes.smc"
 
-    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *rest: Any) -> Run:
+    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *settings: Any) -> Run:
         draws = PARTICLES if draws is None else whole("draws", draws, 2)
         chains = GROUPS if chains is None else chains
-        run = build_run(draws, 0, chains, None, *rest)
+        run = build_run(draws, 0, chains, None, *settings)
         if run.chains < 2:
             raise ArgumentError(
                 Setting("method", "smc"),
@@ -155,7 +154,7 @@ class SequentialMonteCarlo(ClassEngine):
         return run
 
     def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
-        forecast = particles_forecast(data, run, sweeps_per_step)
+        forecast = forecast_particles(data, run, sweeps_per_step)
         if run.max_time is None and forecast.least > BUDGET:
             raise ArgumentError(
                 "Computing the evidence for this number of choices would take"
@@ -173,11 +172,16 @@ class SequentialMonteCarlo(ClassEngine):
             forecast=forecast,
         )
 
-    def evidence_of(self, model: Any, data: Any, how: EvidenceRun) -> LogEvidence:
-        """The log evidence of a fit to these data."""
-        fresh = type(model)(**model.get_params())
-        fresh.fit(data, cores=how.cores, random_seed=how.random_seed, progressbar=how.progressbar)
-        return fresh.log_evidence()
+    def evidence_of(self, model: Any, data: Any, settings: EvidenceRun) -> LogEvidence:
+        """Estimate the log evidence of these data by a new fit."""
+        new_model = type(model)(**model.get_params())
+        new_model.fit(
+            data,
+            cores=settings.cores,
+            random_seed=settings.random_seed,
+            progressbar=settings.progressbar,
+        )
+        return new_model.log_evidence()
 
     def check_continuable(self) -> None:
         raise ArgumentError(
@@ -187,8 +191,8 @@ class SequentialMonteCarlo(ClassEngine):
         )
 
 
-def particles_forecast(data: "ChoiceExperiment", run: Run, sweeps_per_step: int) -> Forecast:
-    """How long particles are expected to take."""
+def forecast_particles(data: "ChoiceExperiment", run: Run, sweeps_per_step: int) -> Forecast:
+    """Return the expected run time of particles."""
     assert run.draws is not None
     sweeps, sweep = (
         estimate_steps(np.diff(data.first_row)) * sweeps_per_step,
@@ -204,8 +208,8 @@ ENGINES: dict[str, MarkovChains | SequentialMonteCarlo] = {
 }
 
 
-def estimated_evidence(model: Any, name: str) -> None:
-    """Require particles, which estimate the evidence."""
+def require_evidence(model: Any, name: str) -> None:
+    """Raise ArgumentError unless the fit estimated the evidence."""
     model._require_fitted()
     if not math.isfinite(model._log_evidence_):
         raise ArgumentError(
@@ -225,10 +229,10 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         \theta_{nk} \sim \mathrm{Gamma}(\sigma a, 1), \quad
         \varepsilon_{nkt} \sim \mathrm{Gamma}((1 - \sigma) a, 1)
 
-    and chooses the best, or any of those that no class separates from it; with probability `lapse`
-    any alternative. The number of classes need not be known: Z has an Indian buffet prior. In an
-    attribute that is declared monotone classes are thresholds, liked if they hold the better levels
-    and disliked if they hold the worse, so that utility never falls as the attribute gets better.
+    and chooses the best, or any product that no class separates from it; with probability `lapse`
+    any alternative. The number of classes need not be given: Z has an Indian buffet prior. In an
+    attribute that is declared monotone, classes are thresholds, liked if they contain the better
+    levels and disliked if they contain the worse, so utility never falls as the attribute improves.
 
     Parameters
     ----------
@@ -247,9 +251,9 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
     posterior_ : xarray.DataTree
         The draws in the ArviZ schema, chain = chain or group of particles: share (of the levels of
         attributes among the choices), effect (of one level over another), n_classes,
-        classes_per_person, value_shape (a), stability (sigma), alpha, log_likelihood. There are
-        neither pointwise log-likelihoods nor prior densities: the part of a value that passes with
-        its task is integrated over by sampling, and is not stored.
+        classes_per_person, value_shape (a), stability (sigma), alpha, log_likelihood. Pointwise
+        log-likelihoods and prior densities are not available, because the transient values of a
+        task are integrated over by sampling and are not stored.
 
     References
     ----------
@@ -307,36 +311,36 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         ----------
         data : ChoiceExperiment
         draws : int, optional
-            States of each chain, of which evenly spaced ones are kept, at most 400. None draws
-            until every row of `summary` has an R-hat of at most 1.01 and, all chains together, an
-            effective sample size of at least 400; it looks after 125 draws, and then where these
-            tell how many are needed, up to 8,000 draws or ten minutes of the processor. With
-            method="smc" the particles of each group; None: 64.
+            States of each chain, thinned evenly to at most 400. None draws until every row of
+            `summary` has an R-hat of at most 1.01 and, over all chains, an effective sample size of
+            at least 400; it checks after 125 draws and then after the number that they indicate,
+            up to 8,000 draws or ten minutes of CPU time. With method="smc" the particles of each
+            group; None: 64.
         tune : int
-            States of each chain that are discarded first. In the first half of them the lapse falls
-            from 1 to its value.
+            Warm-up states of each chain (discarded). In the first half the lapse falls from 1 to
+            its value.
         chains : int, optional
-            Independent chains; None: 4. Where chains do not agree, as for many respondents with
-            many attributes, predictions gain more by 16 chains than by longer ones. With
+            Independent chains; None: 4. If chains do not agree, as for many respondents with many
+            attributes, predictions gain more from 16 chains than from longer ones. With
             method="smc" groups of particles, 2 or more; None: 8.
         thin : int, optional
-            Sweeps of the sampler for each state; None: 16, fewer where the run would take too long.
+            Sweeps of the sampler per state; None: 16, fewer if the run would take too long.
         sweeps_per_step : int
             With method="smc" sweeps of each particle between two steps.
         cores : int, optional
-            Threads; None means as many as there are processors. Has no influence on the draws.
+            Threads; None uses all processors. Does not affect the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
-            Whether to show how far the run is.
+            Whether to show the progress of the run.
         job : str or path, optional
-            A folder that holds the draws and the state of the chains while they run. The same fit
-            goes on from it after the process was killed, and gives the draws of an unbroken run;
-            with more `draws` it goes on further.
+            A folder for the draws and the state of the chains while they run. After the process was
+            killed, the same fit resumes from it and gives the draws of an unbroken run; with more
+            `draws` it continues.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn, in place of ten minutes of
-            the processor. If half of them pass in tuning, the chains start again with less of it,
-            and a warning says so.
+            Seconds after which the run stops and keeps its draws, instead of ten minutes of CPU
+            time. If half of them pass in tuning, the chains restart with less of it, with a
+            warning.
 
         Returns
         -------
@@ -346,18 +350,18 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         ------
         ArgumentError
             If an argument is outside its range, a monotone attribute is not in the data or has no
-            order, or an evidence of such data takes more than ten minutes of the processor and
-            there is no `max_time`.
+            order, or the evidence of such data takes more than ten minutes of CPU time and
+            `max_time` is not given.
         DataError
-            If the data are no choice experiment, have a single task, or tasks of identical
-            alternatives only; if an attribute has more than 30 levels that the data do not list; or
-            if the job is damaged, is in use, or is another fit.
+            If the data are not a choice experiment, have a single task, or only tasks of identical
+            alternatives; if an attribute has more than 30 levels that the data do not list; or if
+            the job is damaged, is in use, or belongs to another fit.
 
         Warns
         -----
         DataWarning
-            If the choices speak against a direction; or if lapse=0 and a choice can only be
-            explained by indifference.
+            If the choices contradict a direction; or if lapse=0 and only indifference explains a
+            choice.
         ConvergenceWarning
             If the chains do not agree yet.
         InterruptedWarning
@@ -365,13 +369,13 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         """
         monotone, engine = self._checked(data), self._engine
         refuse_uninformative(data)
-        given = {
+        arguments = {
             "tune": tune,
             "thin": thin,
             "sweeps_per_step": whole("sweeps_per_step", sweeps_per_step, 1),
         }
-        usual = {"tune": TUNE, "thin": None, "sweeps_per_step": SWEEPS_PER_STEP}
-        check_method_arguments(PRODUCT_CLASSES, self.method, given, usual)
+        defaults = {"tune": TUNE, "thin": None, "sweeps_per_step": SWEEPS_PER_STEP}
+        check_method_arguments(PRODUCT_CLASSES, self.method, arguments, defaults)
         run = engine.run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
         return self._run_job(
             engine.job(self, data, run, sweeps_per_step, self._remarks(data, monotone))
@@ -379,20 +383,21 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
     @mark_as_setup
     def prepare(
-        self, data: Any, draws: Any = None, chains: Any = None, **others: Any
+        self, data: Any, draws: Any = None, chains: Any = None, **other_arguments: Any
     ) -> PreparedFit:
-        """A fit to these data, after every check that it makes; nothing is drawn."""
+        """Check the data and arguments of a fit, without drawing."""
         self._checked(data)
         refuse_uninformative(data)
         self._engine.run(draws, TUNE, chains, None, None, None, False)
         return PreparedFit()
 
     def _get_comparison_run(self) -> dict[str, Any]:
+        """Return the draws of the first look."""
         return {"draws": FIRST_DRAWS} if self.method == "mcmc" else {}
 
     def _remarks(self, data: "ChoiceExperiment", monotone: dict[str, str]) -> list[Any]:
-        """What is unusual about the data."""
-        contradicted = "" if is_quiet() else contradicted_sentence(data, monotone)
+        """Return warnings about unusual data."""
+        contradicted = "" if is_quiet() else describe_contradicted_directions(data, monotone)
         dominated = describe_dominated_choices(data, monotone) if self.lapse == 0.0 else ""
         return [remark for remark in (contradicted, dominated) if remark]
 
@@ -418,16 +423,16 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             build_class_problem(source, self._checked(source), self.alpha),
             build_design(source),
         )
-        known: dict[bytes, Any] = {}  # reports of draws at earlier looks
+        reports_by_draw: dict[bytes, Any] = {}  # reports of draws at earlier looks
 
         def tree(chains: Any) -> "xarray.DataTree":
-            found = build_engine_result(chains)
+            fit_result = build_engine_result(chains)
             return build_classes_datatree(
-                found,
+                fit_result,
                 design,
-                {"draws": found.draws, "tune": run.tune, "thin": bound.thin},
+                {"draws": fit_result.draws, "tune": run.tune, "thin": bound.thin},
                 run.cores,
-                known,
+                reports_by_draw,
             )
 
         return Sampling(
@@ -435,7 +440,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             run,
             lambda draws, seed: build_chains(problem, self.lapse, run, draws, seed),
             tree,
-            lambda tree, chains, seed: {**_attributes(tree), "_people_": source.people},
+            lambda tree, chains, seed: {**_read_fitted_attributes(tree), "_people_": source.people},
             settings=bound.settings,
             count_draws=lambda tree: int(tree.attrs["draws"]),
             read_draws=read_chain_draws,
@@ -453,7 +458,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
     def _by_particles(
         self, data: "ChoiceExperiment", run: Run, sweeps_per_step: int
     ) -> dict[str, Any]:
-        """A fit by method="smc"; returns the fitted attributes."""
+        """Fit by method="smc" and return the fitted attributes."""
         from thali._data.experiments.design import build_design
 
         from .engines.smc import run_smc
@@ -463,19 +468,19 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         problem = build_class_problem(data, self._checked(data), self.alpha)
         settings = {"draws": run.draws, "chains": run.chains, "sweeps_per_step": sweeps_per_step}
         with open_fit_folder(self, settings, data, run) as (folder, seed):
-            found = run_smc(problem, self.lapse, run, sweeps_per_step, seed, folder)
-        attrs = {"draws": found.draws, "interrupted": int(found.interrupted)}
-        tree = build_classes_datatree(found, build_design(data), attrs, run.cores, {})
-        return {**_attributes(tree), "_people_": data.people}
+            fit_result = run_smc(problem, self.lapse, run, sweeps_per_step, seed, folder)
+        attrs = {"draws": fit_result.draws, "interrupted": int(fit_result.interrupted)}
+        tree = build_classes_datatree(fit_result, build_design(data), attrs, run.cores, {})
+        return {**_read_fitted_attributes(tree), "_people_": data.people}
 
-    @requires(estimated_evidence)
+    @requires(require_evidence)
     def log_evidence(self) -> LogEvidence:
         """The log evidence that the fit estimated, by ``method="smc"``.
 
         Returns
         -------
         LogEvidence
-            Whose `.estimates` are those of the groups of particles; there is no `.path`.
+            Its `.estimates` come from the groups of particles; it has no `.path`.
 
         Raises
         ------
@@ -507,8 +512,8 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             self._log_evidence_, self._log_evidence_se_, df, convergence, estimates, pd.DataFrame()
         )
 
-    def _compute_log_evidence(self, data: Any, how: EvidenceRun) -> LogEvidence:
-        return self._engine.evidence_of(self, data, how)
+    def _compute_log_evidence(self, data: Any, settings: EvidenceRun) -> LogEvidence:
+        return self._engine.evidence_of(self, data, settings)
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
         from .simulate import sample_classes_prior
@@ -519,19 +524,18 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         from thali._data.experiments.design import build_design
 
         self._checked(data)
-        same = tuple(data.respondents) == self._design_.respondents
-        return {"chosen": build_design(data).chosen} if same else {}
+        has_same_respondents = tuple(data.respondents) == self._design_.respondents
+        return {"chosen": build_design(data).chosen} if has_same_respondents else {}
 
     def _simulate_replicates(self, rng: Any, data: Any) -> dict[str, Any]:
-        from .reports.predict import drawn_choices
+        from .reports.predict import draw_choices
 
-        groups, every = self._view.shape[0], np.arange(self._draws_.n_draws)
-        drawn = drawn_choices(self._draws_, self._design_, rng, every)
-        return {"chosen": drawn.reshape(groups, -1, len(data.chosen))}
+        groups, draw_indices = self._view.shape[0], np.arange(self._draws_.n_draws)
+        choices = draw_choices(self._draws_, self._design_, rng, draw_indices)
+        return {"chosen": choices.reshape(groups, -1, len(data.chosen))}
 
     def _checked(self, data: Any) -> dict[str, str]:
-        """The directions of monotone attributes, once the data and every argument of the model have
-        been checked."""
+        """Check the data and all arguments; return directions of monotone attributes."""
         from thali._data.experiments import ChoiceExperiment
 
         if not isinstance(data, ChoiceExperiment):
@@ -542,32 +546,34 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         share("lapse", self.lapse, "the probability of choosing at random")
         if self.alpha is not None:
             positive("alpha", self.alpha, "the expected number of classes that a respondent uses")
-        monotone = directions_of("monotone", self.monotone, data)
+        monotone = parse_directions("monotone", self.monotone, data)
         one_of("method", self.method, tuple(ENGINES))
         refuse_many_levels(data, None)
         return monotone
 
     def _get_fitted_attributes(self) -> dict[str, Any]:
-        found = super()._get_fitted_attributes()
-        # the others follow from the posterior
-        kept = ("posterior_", "_people_", "_fitted_to_", "_state_")
-        return {name: value for name, value in found.items() if name in kept}
+        attributes = super()._get_fitted_attributes()
+        # the other attributes are computed from the posterior
+        stored_names = ("posterior_", "_people_", "_fitted_to_", "_state_")
+        return {name: value for name, value in attributes.items() if name in stored_names}
 
-    def _restore(self, found: dict[str, Any], path: object) -> None:
-        vars(self).update({"_people_": None} | found | _attributes(found["posterior_"]))
+    def _restore(self, attributes: dict[str, Any], path: object) -> None:
+        vars(self).update(
+            {"_people_": None} | attributes | _read_fitted_attributes(attributes["posterior_"])
+        )
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         if self._interrupted_:
-            kept = self._view.draws.sizes
-            drawn = f"{plural(kept['chain'], 'chain')} of {plural(kept['draw'], 'draw')}"
-            yield InterruptedWarning(f"Stopped early; {drawn} were kept.")
+            sizes = self._view.draws.sizes
+            kept_draws = f"{plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}"
+            yield InterruptedWarning(f"Stopped early; {kept_draws} were kept.")
         convergence = self.convergence()
         if not convergence.agrees:
             yield ConvergenceWarning(convergence.message)
 
 
-def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:
-    """The fitted attributes that a posterior, new or read from a file, stands for."""
+def _read_fitted_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
+    """Return the fitted attributes from a posterior tree, new or loaded."""
     from thali._data.experiments.design import read_design
 
     from .particles import read_particles

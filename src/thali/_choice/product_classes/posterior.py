@@ -10,7 +10,7 @@ from thali._posterior.view import PosteriorTree
 if TYPE_CHECKING:
     import xarray
 
-    from .engines.fit import EngineResult
+    from .engines.draw_records import EngineResult
     from .particles import Particles
 
 _DESCRIPTIONS = {
@@ -47,20 +47,22 @@ def build_classes_datatree(
 ) -> "xarray.DataTree":
     """Build the posterior tree of a fit.
 
-    `known` contains the reports of earlier draws by draw, and receives those of new draws.
+    `known` contains the reports of earlier draws, by draw, and receives new ones.
     """
     from thali._posterior.store import origin, tree_of
 
-    from .reports.effects import named_reports, prediction_difference, simulate_reports
+    from .reports.effects import estimate_prediction_difference, label_reports, simulate_reports
 
     reports = simulate_reports(fit.particles, design, cores, known)
     posterior = build_scalar_group(fit.particles).assign(
-        named_reports(reports, fit.particles, design)
+        label_reports(reports, fit.particles, design)
     )
     groups = {
         "posterior": posterior,
         "observed_data": design.observed(),
-        "sample_stats": _build_sample_stats(fit, prediction_difference(reports, fit.particles)),
+        "sample_stats": _build_sample_stats(
+            fit, estimate_prediction_difference(reports, fit.particles)
+        ),
         "constant_data": design.to_dataset(),
         "particles": fit.particles.to_dataset(),
     }

@@ -48,7 +48,7 @@ def draw_level_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity
 
 @scalar
 def draw_class_bits(rng: Any, problem: Any, bits: Any, row: Any) -> Any:
-    """Draw a class into a row; return polarity, active and ordered attributes."""
+    """Draw a class into `row`; return polarity, active and ordered attributes."""
     attributes = problem.n_levels.shape[0]
     active = 1 + draw_index(rng, attributes)
     n_remaining, ordered, polarity = active, 0, -1

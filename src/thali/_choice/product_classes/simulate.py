@@ -10,7 +10,7 @@ from thali._compile.jit import compiled, part, scalar
 from thali._data.experiments.design import build_design
 from thali._model.prior_sample import PriorSample, build_predictive_group
 
-from .engines.fit import DrawRecorder
+from .engines.draw_records import DrawRecorder
 from .likelihood import (
     compare_chosen,
     is_inside,
@@ -19,7 +19,7 @@ from .likelihood import (
 )
 from .particles import concatenate_draws
 from .posterior import build_scalar_group
-from .reports.effects import named_reports, simulate_reports
+from .reports.effects import label_reports, simulate_reports
 from .state import (
     CLASS,
     NEXT_OWNED,
@@ -149,11 +149,11 @@ def sample_classes_prior(
         )
         run_simulate_choices(rng, problem, target, state, choice)
         log_lik = log_likelihood(problem, target, state, build_workspace(problem, state))
-        prior_draws.append(keeper.draw(state, 0, log_lik, model.lapse))
+        prior_draws.append(keeper.record(state, 0, log_lik, model.lapse))
         chosen.append(choice)
     design, draws = build_design(data), concatenate_draws(prior_draws)
     group = build_scalar_group(draws).assign(
-        named_reports(simulate_reports(draws, design, cores=1), draws, design)
+        label_reports(simulate_reports(draws, design, cores=1), draws, design)
     )
     predictive = build_predictive_group(
         design.observed(), group, {"chosen": np.array(chosen)[None]}

@@ -10,7 +10,7 @@ from thali._people.columns import no_covariates
 from thali._people.latent_classes import label_free_quantities, memberships
 from thali.errors import ArgumentError
 
-from ..density import MIDDLE, TIE_SD, WIDTH
+from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
 from ..people.engine import IndividualsEngine
 from ..posterior import WorthProblem
 from ..predictions import Quantities, WorthDraws
@@ -33,7 +33,7 @@ def draw_record(problem: WorthClassProblem, rngs: Sequence[np.random.Generator])
     """Draw memberships and the worths of all classes from the prior, once with each generator."""
     n_classes, n, rows = problem.n_classes, problem.data.n_options, []
     for rng in rngs:
-        log_s = MIDDLE + WIDTH * rng.standard_normal()
+        log_s = LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
         if problem.spread is not None:
             log_s = np.log(problem.spread)
         mean, log_sigma = np.zeros(n), log_s

@@ -33,7 +33,7 @@ from thali._inference.numerics.decisions import accept, draw_index
 from thali._inference.numerics.slices import draw_on_line
 from thali._inference.numerics.trajectories import sum_squares
 
-from ..density import MIDDLE, WIDTH
+from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD
 from ..people.likelihood import compute_slope
 from ..people.moves import (
     SIGMA,
@@ -300,8 +300,8 @@ def draw_spread(rng: np.random.Generator, table: Any, state: Any) -> None:
     """Draw the spread of free worths, which is log-normal before the data."""
     off = np.empty(state.u.size)
     combine(table, state, state.mean, -1.0, 1.0, state.u, off)
-    power = MIDDLE / WIDTH**2 - count_deviations(table)
-    line = ScaleLine(power, 0.5 * sum_squares(off), 0.0, WIDTH**-2.0)
+    power = LOG_SPREAD_MEAN / LOG_SPREAD_SD**2 - count_deviations(table)
+    line = ScaleLine(power, 0.5 * sum_squares(off), 0.0, LOG_SPREAD_SD**-2.0)
     state.log_sds[SIGMA] = draw_on_line(rng, line, state.log_sds[SIGMA], 0.5)
     state.log_sds[S] = state.log_sds[SIGMA]
 

@@ -15,7 +15,7 @@ from thali._posterior.view import POPULATION
 
 from ..classes.chain import WorthClassChain, with_options
 from ..classes.sweep import ClassRecord
-from ..of_data import as_likelihood, single_choices
+from ..of_data import convert_for_likelihood, keep_single_choices
 from ..people.answers import tabulate_groups
 from ..people.chain import PeopleChain
 from ..people.problem import refuse_answers
@@ -54,9 +54,9 @@ class GroupProblem(WorthProblem):
         super().__init__(pooled, lapse, has_ties, rule, spread)
         self.names, self.is_similar = data.names, people.weights == SIMILAR
         self.record: Any = PeopleRecord if self.is_similar else ClassRecord
-        parts = [as_likelihood(part, rule) for part in data.data]
+        parts = [convert_for_likelihood(part, rule) for part in data.data]
         self.table = tabulate_groups(parts, rule, lapse, has_ties)
-        self.singles = dict(zip(data.names, map(single_choices, data.data), strict=True))
+        self.singles = dict(zip(data.names, map(keep_single_choices, data.data), strict=True))
 
     def chain(self, draws: int, tune: int, thin: int, rng: np.random.Generator) -> Any:
         """Return a chain at its start."""

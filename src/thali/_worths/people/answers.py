@@ -9,7 +9,7 @@ from thali._data.choices import Choices
 from thali._inference.indexing import part_bounds
 from thali._model.best_worst import REVERSED
 
-from ..sets import members_by_size
+from ..sets import iterate_answers_by_size
 
 
 class AnswerTable(NamedTuple):
@@ -123,7 +123,7 @@ def tabulate_blocks(
 
 def set_blocks(data: Choices, person: np.ndarray) -> list[AnswerBlock]:
     """Return choices from sets by the size of the set, what was chosen first; `person` of each."""
-    answers = members_by_size(data, data.set_of[data.choice], data.choice, data.worst)
+    answers = iterate_answers_by_size(data, data.set_of[data.choice], data.choice, data.worst)
     return [
         AnswerBlock(
             person[rows].astype(np.int64),

@@ -83,7 +83,7 @@ FEW_RESPONDENTS = 8  # below, the spread between respondents is mostly that of i
 REACH_SIZE = 3  # options of a set
 
 
-def finding_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """The makers of the findings."""
     has_scores = model._get_fit_data().worst is not None or settings.none is not None
     make = partial(_segment_scores, settings)

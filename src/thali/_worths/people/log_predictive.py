@@ -7,8 +7,8 @@ import numpy as np
 from thali._inference.indexing import part_bounds, space_evenly
 from thali._model.log_predictive import (
     NEW_PEOPLE,
+    anneal_log_mean,
     count_answers_by_respondent,
-    estimate_log_mean,
     sum_log_choices,
 )
 from thali._model.option_sets import is_best_worst, set_indices
@@ -66,4 +66,4 @@ def _log_mean_of_new(
     def choose(accepted: np.ndarray, moved: np.ndarray, normal: np.ndarray) -> np.ndarray:
         return np.where(accepted[:, None, None], moved, normal)
 
-    return estimate_log_mean(normal, log_likelihood, move, choose, rng)
+    return anneal_log_mean(normal, log_likelihood, move, choose, rng)

@@ -23,7 +23,7 @@ from thali._inference.numerics.trajectories import (
     sum_squares,
 )
 
-from ..density import MIDDLE, TIE_SD, WIDTH
+from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
 from .likelihood import compute_slope, pair_probability, read_weights
 
 S, SIGMA, LAMBDA = range(3)  # places among the standard deviations
@@ -281,7 +281,10 @@ def draw_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known: 
     log_sds[SIGMA] = draw_on_line(rng, line, log_sds[SIGMA], 0.5)
     if not is_spread_known:
         line = ScaleLine(
-            MIDDLE / WIDTH**2 - table.n_options, 0.5 * sum_squares(state.mean[0]), 0.0, WIDTH**-2.0
+            LOG_SPREAD_MEAN / LOG_SPREAD_SD**2 - table.n_options,
+            0.5 * sum_squares(state.mean[0]),
+            0.0,
+            LOG_SPREAD_SD**-2.0,
         )
         log_sds[S] = draw_on_line(rng, line, log_sds[S], 0.5)
     line = ScaleLine(1.0 - loadings.size, 0.5 * (loadings**2).sum(), 0.5, 0.0)

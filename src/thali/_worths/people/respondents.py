@@ -7,7 +7,7 @@ from thali._people.respondents import RespondentResults
 from thali._people.segments import HasSegments, Preferences
 from thali._posterior.interval import INTERVAL
 
-from ..of_data import single_choices
+from ..of_data import keep_single_choices
 from .check import measure_fit
 from .draws import RespondentDraws
 from .tables import effects_table, find_reached, measure_preferences, scores_table, widen_scores
@@ -68,7 +68,7 @@ class WorthRespondents(RespondentResults, HasSegments):
         table = scores_table(drawn, labels, model._score_scale(), ci)
         if not wide:
             return table
-        data = single_choices(model._get_fit_data())
+        data = keep_single_choices(model._get_fit_data())
         fit = model._compute_once(
             "fit_of_respondents", lambda: measure_fit(model._draws, drawn, data)
         )

@@ -10,7 +10,7 @@ from thali._inference.indexing import iterate_slices
 from thali._model.prior_sample import PriorSample
 from thali._posterior.view import Posterior
 
-from ..density import MIDDLE, TIE_SD, WIDTH
+from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
 from ..predictions import WorthDraws
 from ..simulation import observe_each, prior_sample_of
 from .check import part_questions, respondent_probabilities
@@ -66,7 +66,7 @@ def draw_record(problem: PeopleProblem, rngs: Sequence[np.random.Generator]) -> 
     rows = []
     for rng in rngs:
         log_s = (
-            MIDDLE + WIDTH * rng.standard_normal()
+            LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
             if problem.spread is None
             else np.log(problem.spread)
         )

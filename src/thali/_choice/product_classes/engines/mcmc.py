@@ -25,7 +25,7 @@ from ..state import (
     build_workspace,
 )
 from ..sweep import draw_state, sweep_state
-from .fit import (
+from .draw_records import (
     DrawRecorder,
     EngineResult,
     build_draw_rows,
@@ -37,7 +37,7 @@ from .fit import (
     split_draw_rows,
     unpack_states,
 )
-from .path import LAST_LAPSE, format_lapse_messages
+from .lapse_path import LAST_LAPSE, format_lapse_messages
 
 if TYPE_CHECKING:
     import xarray
@@ -154,7 +154,7 @@ class ClassChain(Chain):
         return np.unique(self._person[self.target.delta > self.lapse])
 
     def pack_state(self) -> Arrays:
-        """Return the arrays from which the chain can resume."""
+        """Return the arrays needed to resume the chain."""
         delta = self.target.delta.copy()
         return {
             "stream": pack_generators([self.rng]),

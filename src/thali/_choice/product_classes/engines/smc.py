@@ -22,7 +22,7 @@ from ..arguments import estimate_steps
 from ..likelihood import log_likelihood
 from ..particles import concatenate_draws
 from ..state import ClassProblem, ClassWorkspace, PosteriorTarget, build_empty_state, build_target
-from .fit import (
+from .draw_records import (
     DrawRecorder,
     EngineResult,
     describe_state_flaw,
@@ -30,7 +30,7 @@ from .fit import (
     refuse_damaged_states,
     unpack_states,
 )
-from .path import (
+from .lapse_path import (
     LapsePath,
     find_next_point,
     format_evidence_messages,
@@ -204,7 +204,7 @@ class TemperedParticles:
         )
 
     def pack_state(self) -> dict[str, np.ndarray]:
-        """Return the arrays from which the run can resume between two steps."""
+        """Return the arrays needed to resume the run between two steps."""
         return {
             **pack_states(self.population.states),
             "streams": pack_generators([self.rng, *self.population.rngs]),

@@ -1,7 +1,7 @@
 """Likelihood of one feature of a respondent, with other features fixed and ε integrated out.
 
 A task bounds the value θ + ε from below if the feature must outweigh the others, and from above if
-it must not. The likelihood of θ is the probability that ε lies between the bounds in every task.
+it must not. The likelihood of θ is the probability of ε between the bounds in every task.
 """
 
 import math

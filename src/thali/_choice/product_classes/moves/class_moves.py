@@ -146,8 +146,7 @@ def propose_class(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exch
             if new_polarity < 0:
                 new_polarity = draw_index(rng, 2)
         draw_level_set(rng, problem, work.bits, 0, i, new_polarity)
-    # A step of the set was as likely as this where the attribute is active, and impossible where it
-    # is not.
+    # A step of the set was as likely as this if the attribute is active, and impossible otherwise.
     ratio = (
         problem.log_choose[active]
         - problem.log_choose[new_active]

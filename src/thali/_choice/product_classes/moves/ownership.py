@@ -1,4 +1,4 @@
-"""Ownership of the classes that others own: the thinned scan.
+"""Ownership of classes with other owners: the thinned scan.
 
 With o the prior odds of owning, a birth is proposed with probability min(1, o) and a death with
 min(1, 1 / o). The acceptance ratio is then the likelihood ratio, and few classes are evaluated.
@@ -40,7 +40,7 @@ from .bounds import (
 
 @scalar
 def scan_ownership(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> None:
-    """Update whether respondent n owns each class that others own.
+    """Update which classes with other owners respondent n owns.
 
     Row 0 of work.sums contains the differences, before and after.
     """

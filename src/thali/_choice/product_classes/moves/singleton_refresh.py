@@ -13,7 +13,7 @@ from .ownership import copy_sum_row
 
 @scalar
 def replace_singletons(rng: Any, problem: Any, state: Any, work: Any, n: Any, n_new: Any) -> None:
-    """Propose `n_new` classes to replace all that respondent n owns alone."""
+    """Propose `n_new` classes to replace the singletons of respondent n."""
     # Row 0 of work.sums contains the differences, before and after.
     n_old = 0
     for i in range(collect_owned_slots(state, work, n)):

@@ -65,7 +65,7 @@ class ModelRequest(NamedTuple):
     def settings(self, found: NamedData | None, data: Any, folder: Path = Path()) -> AnswerSettings:
         """The settings of the answer; `found`: its table, `data`: of the fit, `folder`: where the
         command was typed."""
-        from thali._choice.answers.market import as_saved
+        from thali._choice.answers.market import restore_saved_table
         from thali._reading.table import load
 
         wanted = {
@@ -75,7 +75,9 @@ class ModelRequest(NamedTuple):
         if any(option.name == "folds" for option in self.spec.options):
             wanted.setdefault("folds", FOLDS)
         if "market" in wanted:
-            wanted["market"] = as_saved(data.scheme, load(folder / wanted["market"]).frame)
+            wanted["market"] = restore_saved_table(
+                data.scheme, load(folder / wanted["market"]).frame
+            )
         if "holdouts" in wanted and found is not None:
             wanted["holdouts"] = load_held_out(found, self.spec, self.of_data, data.scheme)
         if "actual" in wanted:

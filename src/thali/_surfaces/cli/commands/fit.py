@@ -80,10 +80,10 @@ def run_fit(
         asked, chosen = asked_by_default(terminal, data, typed)
     spec, values, of = asked.spec, asked.values, asked.arguments
     if any(option.name == "constants" for option in spec.options):
-        from thali._choice.coding import constants_in_words
+        from thali._choice.coding import describe_constants
 
         recognised += (
-            f"; {constants_in_words(data, of(MODEL).get('constants')).render(terminal.words)}"
+            f"; {describe_constants(data, of(MODEL).get('constants')).render(terminal.words)}"
         )
     read = f"{data_name}: {recognised}{chosen}"
     notify(read)
