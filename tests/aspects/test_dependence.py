@@ -729,7 +729,7 @@ def test_what_weights_vary_about_is_recorded(uncompiled):
     chain.run_until(chain.total)
     drawn, last = chain.draws, chain.ladder.at[0]
     columns = int(drawn.n_features[-1])
-    np.testing.assert_array_equal(drawn.unique_weights[-1, 3], chain.bases.own[last])
+    np.testing.assert_array_equal(drawn.unique_weights[-1, 3], chain.bases.unique[last])
     owned = chain.state.m[0][: int(chain.state.whole[0, COLUMNS])] > 0
     np.testing.assert_array_equal(
         drawn.weights[len(drawn.weights) - columns :, 3], chain.bases.v[last][: len(owned)][owned]

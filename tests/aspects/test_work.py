@@ -7,7 +7,7 @@ import pytest
 from helpers.watched_runs import run_of
 
 import thali as th
-from thali._aspects.state import COLUMNS, empty_state
+from thali._aspects.state import COLUMNS, make_empty_state
 from thali._data.groups import GroupedData
 
 SWEEPS = 1000
@@ -122,7 +122,7 @@ def test_forecast_beside_the_columns_of_triplets_of_three_hundred_objects():
 @pytest.mark.parametrize(("n", "columns"), [(149, None), (150, 7)])
 def test_of_many_objects_the_beginning_of_chains_counts(n, columns):
     rows = [(i, (i + 1) % n, (i + 2) % n) for i in range(n)]
-    begun = empty_state(n, 8)
+    begun = make_empty_state(n, 8)
     begun.whole[COLUMNS] = 7
     task = replace(
         th.AdditiveClustering().prepare(th.Triplets(rows), 1, 0, None).task,

@@ -41,8 +41,7 @@ from thali._people.populations import LatentClasses
 from thali._trees.tree import Tree
 
 from ..answers.data_kind_checks import require_choices
-from . import groups, people
-from . import latent_classes as kinds
+from . import groups, latent_classes, people
 from .english import ENGLISH
 from .features import (
     build_features_finding,
@@ -282,9 +281,12 @@ _LAST_INDIVIDUAL_FINDINGS = (
     convergence,
 )
 CLASS_FINDINGS = (
-    *kinds.list_class_findings(check, covariates),
+    *latent_classes.list_class_findings(check, covariates),
     make_methods_maker(
-        lambda model: (*describe_elimination_methods(model), *kinds.describe_class_methods(model))
+        lambda model: (
+            *describe_elimination_methods(model),
+            *latent_classes.describe_class_methods(model),
+        )
     ),
     convergence,
 )

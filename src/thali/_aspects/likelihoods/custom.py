@@ -15,7 +15,7 @@ from thali._model.model_files import UnsavedFunction
 from thali.errors import ArgumentError
 
 from .. import operations
-from ..weight_priors import EXPONENTIAL, are_positive
+from ..weight_priors import EXPONENTIAL, is_positive_prior
 from . import full_evaluation, term_sums
 from .parameters import (
     FLAT,
@@ -183,7 +183,7 @@ class Custom:
 
     def _made(self, observed: Observed, allocates: bool, weights: Any) -> Any:
         """The data and the priors of the parameters as the samplers read them."""
-        signed = not are_positive(weights)
+        signed = not is_positive_prior(weights)
         if not self.parameters:
             return self._class(allocates, signed)(observed.fields, observed.n_options)
         fields = observed.fields._replace(
@@ -358,7 +358,7 @@ def _register_parameters(cls, custom: Custom, of_data: Any) -> None:
     code = f"lambda likelihood, c: cls(of_data({', '.join(fields)}), {rest})"
     term_sums.seen.register(cls)(eval(code, {"__name__": __name__, "cls": cls, "of_data": of_data}))
     operations.draw_parameters.register(cls)(draw_by_slices)
-    operations.note_parameters.register(cls)(note_values)
+    operations.record_parameters.register(cls)(note_values)
     if custom.log_prior is not None:
         log_prior: Any = register_user_function(custom.log_prior, inline=True)
         own_log_prior.register(cls)(lambda likelihood: log_prior(likelihood.data))

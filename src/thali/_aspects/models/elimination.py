@@ -25,7 +25,7 @@ from thali._posterior.interval import INTERVAL
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, InPython, Setting
 
-from ..choice_dependence import dependence_of_choices
+from ..choice_dependence import choice_dependence
 from ..likelihoods.elimination import Elimination, refuse_sets
 from ..likelihoods.elimination_of_groups import for_groups
 from ..maximum_likelihood.answers import AspectEstimates
@@ -202,7 +202,7 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
         return settings
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        return dependence_of_choices(self.people, data, parts)
+        return choice_dependence(self.people, data, parts)
 
     def _parts(self, data: Any) -> dict[str, Any]:
         one_of("unique", self.unique, (True, False))

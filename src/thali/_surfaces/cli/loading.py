@@ -152,7 +152,7 @@ def recognised(
     found: NamedData, spec: ModelSpec, wanted: dict[str, Any]
 ) -> tuple[Any, list[str], str]:
     """The data for that model, and what they were recognised as."""
-    from thali._aspects.choice_dependence import effect_of_data
+    from thali._aspects.choice_dependence import choice_design_effect
     from thali._data.judged import Judged
     from thali._data.people import list_differing_columns
 
@@ -181,7 +181,7 @@ def recognised(
     if data.respondents:
         differing = list_differing_columns(data.people)
         about = f" (respondent columns: {shorten(differing)})" if differing else ""
-        effect = effect_of_data(data)
+        effect = choice_design_effect(data)
         known = "" if math.isnan(effect) else f"; design effect {effect:.2g}"
         people = (
             f"{len(data.respondents):,} respondents"
