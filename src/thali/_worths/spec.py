@@ -1,4 +1,4 @@
-"""What Bradley-Terry-Luce worths are called, take and answer, without loading them."""
+"""Name, options and results of Bradley-Terry-Luce worths, without loading the model."""
 
 from functools import partial
 
