@@ -27,8 +27,8 @@ from arviz_stats.base.array import array_stats
 from bayesm_peer import fit_bayesm, has_bayesm
 
 import thali as th
-from thali._choice.coding import coding_of
-from thali._choice.logit import probabilities
+from thali._choice.coding import build_coding
+from thali._choice.logit import choice_probabilities
 
 SWEEPS = 20_000
 BETTER = ("pixels", "zoom", "video", "swivel", "wifi")
@@ -89,8 +89,8 @@ def of_thali(model, train, tests: dict, seed: int | None) -> Score:
 
 def of_bayesm(train, tests: dict, seed: int) -> Score:
     """bayesm's hierarchical logit on thali's columns."""
-    coding = coding_of(train)
-    x = coding.matrix(train.products)[train.row_product]
+    coding = build_coding(train)
+    x = coding.encode_codes(train.products)[train.row_product]
     p = x.shape[1]
     alternatives, tasks = int(np.diff(train.first_row)[0]), np.diff(train.first_task)
     seconds, beta, population = fit_bayesm(x, train.chosen, tasks, alternatives, (SWEEPS, seed))
@@ -105,7 +105,7 @@ def of_bayesm(train, tests: dict, seed: int) -> Score:
     fresh = means + np.einsum("sji,sj->si", roots, noise)
     log, hit = {}, {}
     for name, test in tests.items():
-        rows = coding.matrix(test.products)[test.row_product]
+        rows = coding.encode_codes(test.products)[test.row_product]
         task_of_row = np.repeat(np.arange(test.n_tasks), np.diff(test.first_row))
         person_of_row = test.respondent_of_task[task_of_row]
         p_rows = np.empty(len(rows))
@@ -116,7 +116,7 @@ def of_bayesm(train, tests: dict, seed: int) -> Score:
                 if name == "new"
                 else beta[:, :, train.respondents.index(test.respondents[person])]
             )
-            p_rows[own] = probabilities(
+            p_rows[own] = choice_probabilities(
                 rows[own] @ tastes.T, task_of_row[own] - task_of_row[own[0]]
             ).mean(axis=1)
         log[name], hit[name] = scored(p_rows, test)

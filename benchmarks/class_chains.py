@@ -21,10 +21,10 @@ from arviz_stats.base.array import array_stats
 
 import thali as th
 from thali._choice.product_classes.arguments import THIN
-from thali._choice.product_classes.engines.mcmc import chains_of
-from thali._choice.product_classes.particles import joined
-from thali._choice.product_classes.reports.predict import tasks_proba
-from thali._choice.product_classes.state import problem_of
+from thali._choice.product_classes.engines.mcmc import build_chains
+from thali._choice.product_classes.particles import concatenate_draws
+from thali._choice.product_classes.reports.predict import predict_tasks
+from thali._choice.product_classes.state import build_class_problem
 from thali._data.experiments.design import build_design
 from thali._inference.chains import Run
 
@@ -50,10 +50,10 @@ def run(
     """Chains one after the other."""
     draws = sweeps // THIN
     how = Run(draws, tune, chains, THIN, 1, None, False)
-    problem, design = problem_of(train, monotone), build_design(train)
+    problem, design = build_class_problem(train, monotone), build_design(train)
     asked = design.scheme.encode(test, design.respondents)
     found, seconds, shapes = [], [], []
-    for chain in chains_of(problem, 0.02, how, draws, np.random.SeedSequence(seed)):
+    for chain in build_chains(problem, 0.02, how, draws, np.random.SeedSequence(seed)):
         chain.run_until(0)  # compiled now
         begin = time.process_time()
         chain.run_until(chain.tune)
@@ -63,9 +63,11 @@ def run(
         parts = [
             [d for s, d in chain.kept if b < BLOCKS * s / draws <= b + 1] for b in range(BLOCKS)
         ]
-        of_block = [joined(part)._replace(group=np.zeros(len(part), np.int64)) for part in parts]
+        of_block = [
+            concatenate_draws(part)._replace(group=np.zeros(len(part), np.int64)) for part in parts
+        ]
         found.append(
-            [tasks_proba(d, asked, repeats=REPEATS, cores=1, random_seed=1)[0] for d in of_block]
+            [predict_tasks(d, asked, repeats=REPEATS, cores=1, random_seed=1)[0] for d in of_block]
         )
         shapes.append([(d.a[0], d.sigma[0], len(d.n_owners)) for _, d in chain.kept])
     return Chains(np.array(found), np.array(seconds), np.array(shapes))

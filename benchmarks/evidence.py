@@ -26,7 +26,7 @@ from scipy.special import stdtrit
 
 import thali as th
 from thali._aspects.populations.evidence import task_of
-from thali._aspects.samplers.prior_ladder import on_ladder
+from thali._aspects.samplers.prior_ladder import build_ladders
 from thali._inference.threads import run_in_threads
 from thali._model.evidence import USUAL, checked_evidence_run
 from thali._posterior.evidence import along_temperatures
@@ -273,7 +273,7 @@ def too_short(repeats: int) -> None:
             sensitivity=False,
         )
         task = replace(task_of(model._parts(data), data, how), thin=1)
-        ladders = on_ladder(task, few, 12, seed)
+        ladders = build_ladders(task, few, 12, seed)
         run_in_threads(ladders, 1, _Silent())
         swaps = sum(each.ladder.accepted for each in ladders) / sum(
             each.ladder.tried for each in ladders

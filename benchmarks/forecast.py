@@ -5,7 +5,7 @@
 The problems are those of `defaults.py`. The first chain of the default fit tunes and draws for some
 CPU seconds; the table has the microseconds of a sweep that were forecast, those that it took in the
 second half of that time, and their ratio. The constants stand beside the forecasts:
-`samplers/work.py` of aspects, `arguments.py` of the sparse logit and of product classes,
+`samplers/cost_model.py` of aspects, `arguments.py` of the sparse logit and of product classes,
 `engines.py` of Plackett-Luce regression, `hierarchical_fit.py`, and `logit.py` for the logits
 without chains, which `latent_class.py` times.
 """
@@ -70,7 +70,7 @@ def measured(name: str, place: int, seconds: float = 3.0) -> Sweeps:
     forecast = sampling.forecast.sweep
     # of which levels that are still to come are forecast, and not there yet
     if isinstance(chain, FeatureChain):
-        forecast *= len(chain.task.temperatures) / chain.task.levels()
+        forecast *= len(chain.task.temperatures) / chain.task.forecast_levels()
     return Sweeps(forecast, taken)
 
 

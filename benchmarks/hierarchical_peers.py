@@ -25,8 +25,8 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali._choice.coding import coding_of
-from thali._choice.logit import probabilities
+from thali._choice.coding import build_coding
+from thali._choice.logit import choice_probabilities
 
 from hierarchical_scale import simulated  # isort: skip
 
@@ -37,7 +37,7 @@ def rows_of(coding, data) -> dict[str, np.ndarray]:
     """Columns, task, person and choice of every row."""
     task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
     chosen = np.arange(len(task)) - data.first_row[task] == data.chosen[task]
-    x = coding.matrix(data.products)[data.row_product]
+    x = coding.encode_codes(data.products)[data.row_product]
     return {
         "x": x,
         "task": task,
@@ -67,11 +67,13 @@ def of_people(mean, covariance, train, test) -> np.ndarray:
     for person in np.unique(test["person"]):
         own, asked = train["person"] == person, test["person"] == person
         task = train["task"][own] - train["task"][own][0]
-        p = probabilities(train["x"][own] @ taste, task)[train["chosen"][own] == 1]
+        p = choice_probabilities(train["x"][own] @ taste, task)[train["chosen"][own] == 1]
         log_weight = np.log(np.maximum(p, 1e-300)).sum(axis=0)
         weight = np.exp(log_weight - log_weight.max())
         task = test["task"][asked] - test["task"][asked][0]
-        found[asked] = probabilities(test["x"][asked] @ taste, task) @ (weight / weight.sum())
+        found[asked] = choice_probabilities(test["x"][asked] @ taste, task) @ (
+            weight / weight.sum()
+        )
     return found
 
 
@@ -125,7 +127,7 @@ def main(path=None, small=False, xlogit=None, jaxlogit=None, draws=500) -> None:
     else:
         data = th.ChoiceExperiment.from_frame(pd.read_csv(path), none={"brand": "none"})
     train, test = data.split(tasks=4)
-    coding = coding_of(train, "price")
+    coding = build_coding(train, "price")
     known, asked = rows_of(coding, train), rows_of(coding, test)
     print(f"{data}\n  {'':34}{'CPU s':>8}{'wall':>8}{'log score':>10}{'hit':>16}")
     cpu, wall = time.process_time(), time.perf_counter()

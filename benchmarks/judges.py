@@ -21,7 +21,7 @@ from scipy.stats import spearmanr
 
 from thali._data.pairs import PairedComparisons
 from thali._paired.worths import WorthsRequest, posed
-from thali._worths.chains import run
+from thali._worths.chains import run_chains
 from thali._worths.laplace import Marginal
 
 
@@ -70,8 +70,10 @@ def main(small: bool = False, seeds: int = 10, chains: int = 3) -> None:
                 for with_judges in (True, False)
             )
             order = [int(name) for name in data.respondents]
-            points, spreads = (marginal := Marginal(judged)).draws(np.random.default_rng(1), 4000)
-            without, _ = Marginal(plain).draws(np.random.default_rng(1), 4000)
+            points, spreads = (marginal := Marginal(judged)).draw_points(
+                np.random.default_rng(1), 4000
+            )
+            without, _ = Marginal(plain).draw_points(np.random.default_rng(1), 4000)
             labels = list(range(n))
             if log_d.any():
                 truth = worth - worth.mean()
@@ -85,7 +87,7 @@ def main(small: bool = False, seeds: int = 10, chains: int = 3) -> None:
                     f" {rms[1]:.3f} without"
                 )
                 if seed < chains:
-                    drawn = run(marginal, 1).points
+                    drawn = run_chains(marginal, 1).points
                     apart = np.abs(
                         drawn[judged.judges].mean(axis=1) - points[judged.judges].mean(axis=1)
                     ).max()

@@ -60,9 +60,9 @@ def simulated(people: int) -> th.ChoiceExperiment:
 
 def by_flexmix(data: th.ChoiceExperiment, classes: int, rscript: str) -> list[list[float]]:
     """Number of classes, log-likelihood and CPU seconds so far, as flexmix prints them."""
-    from thali._choice.coding import coding_of
+    from thali._choice.coding import build_coding
 
-    matrix = coding_of(data, "price").matrix(data.products)[data.row_product]
+    matrix = build_coding(data, "price").encode_codes(data.products)[data.row_product]
     task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
     frame = pd.DataFrame(matrix, columns=[f"x{j}" for j in range(matrix.shape[1])])
     chosen = np.arange(len(task)) - data.first_row[task] == data.chosen[task]

@@ -7,7 +7,7 @@ finds.
    .089): the largest R-hat of the log-likelihood, of the similarity of any pair, and of the number
    of features that a pair shares (four chains).
 2. `AdditiveClustering(method="map").fit`: log p(F, S) of the ends of 20 annealed runs (best and
-   median), with and without memberships of an object drawn together (`moves/joint_rows.py`).
+   median), with and without memberships of an object drawn together (`moves/joint_memberships.py`).
 """
 
 import sys
@@ -75,11 +75,11 @@ def chains(name: str) -> None:
 
 
 def annealed(name: str) -> None:
-    evidence_of, together = point.evidence_of, point.conjugate_together
+    evidence_of, together = point.compute_evidence, point.sweep_conjugate_jointly
     for way, kernel, sweeps in (
         ("together", together, 2000),
-        ("one by one", recommended.conjugate, 2000),
-        ("one by one", recommended.conjugate, 20_000),
+        ("one by one", recommended.sweep_conjugate, 2000),
+        ("one by one", recommended.sweep_conjugate, 20_000),
     ):
         ends: list[float] = []
 
@@ -88,7 +88,7 @@ def annealed(name: str) -> None:
             ends += [found[int(number)] for number in sets.of_draw]
             return found
 
-        point.evidence_of, point.conjugate_together, point.SWEEPS = noted, kernel, sweeps
+        point.compute_evidence, point.sweep_conjugate_jointly, point.SWEEPS = noted, kernel, sweeps
         begin = time.process_time()
         with silence_warnings():
             model = th.AdditiveClustering(sigma=MEASURED.get(name), method="map")
@@ -99,7 +99,7 @@ def annealed(name: str) -> None:
             " CPU s)",
             flush=True,
         )
-    point.evidence_of, point.conjugate_together = evidence_of, together
+    point.compute_evidence, point.sweep_conjugate_jointly = evidence_of, together
 
 
 def main() -> None:

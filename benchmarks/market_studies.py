@@ -96,7 +96,7 @@ def compared(model: th.MultinomialLogit, price: str, amounts: pd.DataFrame) -> s
     except ImportError:
         return "  statsmodels is not installed"
     data = model._data_of_fit()
-    matrix = model._coding_.matrix(data.products)[data.row_product]
+    matrix = model._coding_.encode_codes(data.products)[data.row_product]
     task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
     chosen = np.zeros(len(task))
     chosen[data.first_row[:-1] + data.chosen] = 1

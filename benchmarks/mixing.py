@@ -22,10 +22,10 @@ from many_objects import MEASURED, TABLES, r_hats
 import thali as th
 from thali._aspects.draws.columns import columns_of
 from thali._aspects.draws.tree import to_datatree
-from thali._aspects.samplers.chains import FeatureChain, chains_of
-from thali._aspects.samplers.tempering import swap_rates
+from thali._aspects.samplers.chains import FeatureChain, build_chains
+from thali._aspects.samplers.tempering import compute_swap_rates
 from thali._inference.warn import silence_warnings
-from thali._model import bound
+from thali._model import run_budget
 
 DRAWS, TUNE, THIN = 6400, 200, 25  # of a chain; a run ends earlier when its time is over
 FIRST = 100  # draws at which it is looked at first
@@ -52,7 +52,7 @@ def run(name: str, minutes: float, seed: int) -> None:
     with silence_warnings():
         parts = model._parts(data)
         task = model._task(data, DRAWS, TUNE, THIN)
-    chains = chains_of(task, 4, seed)
+    chains = build_chains(task, 4, seed)
     chains[0].run_until(1)  # compiles
     begin = time.process_time()
     for chain in chains:
@@ -70,7 +70,7 @@ def run(name: str, minutes: float, seed: int) -> None:
                 if chain is chains[0]:
                     trips.look()
         model.posterior_ = to_datatree(
-            [chain.draws_before(draws) for chain in chains],
+            [chain.collect_draws(draws) for chain in chains],
             data,
             parts["likelihood"],
             learned_alpha=True,
@@ -86,7 +86,7 @@ def run(name: str, minutes: float, seed: int) -> None:
             flush=True,
         )
         draws *= 2
-    rates = swap_rates(chains[0].ladder)
+    rates = compute_swap_rates(chains[0].ladder)
     print("  temperatures", *(f"{1.0 / each:.2f}" for each in chains[0].ladder.beta))
     print(
         "  swaps", *(f"{each:.2f}" for each in rates), f"  replicas from hot to cold: {trips.done}"
@@ -117,7 +117,7 @@ def data_of(name: str) -> Any:
 
 def defaults(name: str, minutes: float) -> None:
     """Two fits with the defaults, whose size bounds them by so many CPU minutes."""
-    bound.BUDGET = 60.0 * minutes
+    run_budget.BUDGET = 60.0 * minutes
     tables = []
     for seed in (1, 2):
         begin = time.process_time()

@@ -29,7 +29,11 @@ import numpyro.distributions as dist
 from numpyro.infer import NUTS
 from yields import columns, mean_and_error, worst_ess, worst_rhat
 
-from thali._classify.sparse_logit.chain import CoefficientChain, CoefficientPrior, problem_of
+from thali._classify.sparse_logit.chain import (
+    CoefficientChain,
+    CoefficientPrior,
+    build_coefficient_problem,
+)
 
 numpyro.enable_x64()
 
@@ -117,7 +121,7 @@ def run_numpyro(X, codes, classes, chains, warm_up, draws):
 
 
 def run_thali(X, codes, classes, chains, tune, draws, thin):
-    problem = problem_of(
+    problem = build_coefficient_problem(
         X, codes, classes, classes - 1, CoefficientPrior(None, 1.0, 1.0, True), trajectories=2
     )
     CoefficientChain(problem, None, np.random.default_rng(0), 1, 1, 1).run_until(1)  # compiles
@@ -128,7 +132,7 @@ def run_thali(X, codes, classes, chains, tune, draws, thin):
         begin = time.process_time()
         chain.run_until(chain.total)
         spent += time.process_time() - begin
-        coefs = chain.record.coef[:, :-1, : problem.penalised].reshape(draws, -1)
+        coefs = chain.record.coef[:, :-1, : problem.n_penalised].reshape(draws, -1)
         found.append((chain.record.log_likelihood, np.log(chain.record.scales[:, 0]), coefs))
     return quantities(found), spent
 

@@ -33,9 +33,9 @@ from plain_choices import (
     sum_utilities,
 )
 
-from thali._choice.product_classes.moves.ownership import pick_classes
+from thali._choice.product_classes.moves.ownership import select_candidate_classes
 from thali._choice.product_classes.moves.values import WALK
-from thali._choice.product_classes.prior import draw_class, draw_sign
+from thali._choice.product_classes.prior import draw_class_bits, draw_sign
 from thali._choice.product_classes.state import (
     CLASS,
     CLASSES,
@@ -53,16 +53,20 @@ from thali._choice.product_classes.state import (
     TOP,
     VALUES,
     A,
+    allocate_feature,
+    append_class,
+    build_workspace,
+    collect_owned_slots,
     copy_state,
-    drop_class,
-    gather,
-    give_back,
-    grown,
-    new_class,
-    take,
-    workspace,
+    double_capacity,
+    free_feature,
+    remove_class,
 )
-from thali._choice.product_classes.sweep import drawn, is_ready, visit
+from thali._choice.product_classes.sweep import (
+    reserve_proposals,
+    take_pending_count,
+    update_respondent,
+)
 from thali._compile.jit import _UNCOUNTED, compiled, part, scalar
 from thali._inference.numerics.decisions import accept, shuffle
 from thali._inference.numerics.gamma import draw_log_gamma
@@ -90,7 +94,7 @@ def draw_lapses(rng, problem, levels, target, state, work, kept, n):
 def scan_ownership(rng, problem, levels, state, work, kept, n):
     """M4: births and deaths of classes that somebody else owns; D and its likelihood recomputed
     after a change."""
-    picked = pick_classes(rng, problem, state, work, n)
+    picked = select_candidate_classes(rng, problem, state, work, n)
     shuffle(rng, work.order, picked)
     sum_utilities(problem, levels, state, work, kept, n, 0)
     now = log_hits(problem, state, work, n, 0)
@@ -120,7 +124,7 @@ def birth(rng, problem, levels, state, work, kept, n, k, now):
         gain += log_fit(problem, state, work, n, log_theta)
     if split > 0 and not accept(rng, gain):
         return False
-    f = take(state, n, k, sign)
+    f = allocate_feature(state, n, k, sign)
     state.features.log_theta[f] = log_theta
     if kept:
         keep_comparisons(problem, state, work, n, f)
@@ -142,7 +146,7 @@ def death(rng, problem, levels, state, work, kept, n, f):
     gain += log_fit(problem, state, work, n, state.features.log_theta[f])
     if split > 0 and not accept(rng, without - gain):
         return False
-    give_back(state, f)
+    free_feature(state, f)
     return True
 
 
@@ -150,7 +154,7 @@ def death(rng, problem, levels, state, work, kept, n, f):
 def replace_singletons(rng, problem, levels, state, work, kept, n, new):
     """2.5a: all classes that person n owns alone, replaced at once."""
     old = 0
-    for i in range(gather(state, work, n)):
+    for i in range(collect_owned_slots(state, work, n)):
         f = work.owned[i]
         if state.classes[state.features.slots[f, CLASS], OWNERS] == 1:
             work.owned[old] = f
@@ -164,9 +168,9 @@ def replace_singletons(rng, problem, levels, state, work, kept, n, new):
         state.features.slots[work.owned[i], MUTE] = 1
     for _ in range(new):
         k = state.whole[CLASSES]
-        polarity, active, ordered = draw_class(rng, problem, state.bits, k)
-        new_class(state, polarity, active, ordered)
-        f = take(state, n, k, draw_sign(rng, polarity, 0, 0))
+        polarity, active, ordered = draw_class_bits(rng, problem, state.bits, k)
+        append_class(state, polarity, active, ordered)
+        f = allocate_feature(state, n, k, draw_sign(rng, polarity, 0, 0))
         state.features.log_theta[f] = draw_log_gamma(rng, state.real[SIGMA] * state.real[A])
         compare(problem, levels, state, work, kept, n, k, -1, 0)
         for tau in range(problem.tasks.first_task[n + 1] - problem.tasks.first_task[n]):
@@ -191,14 +195,14 @@ def replace_singletons(rng, problem, levels, state, work, kept, n, new):
 def forget(state, f):
     """Give up a feature together with its class."""
     k = state.features.slots[f, CLASS]
-    give_back(state, f)
-    drop_class(state, k)
+    free_feature(state, f)
+    remove_class(state, k)
 
 
 @part
 def update_values(rng, problem, levels, state, work, kept, n):
     """2.3: sign and θ of every feature, from the prior or by a walk; then ε."""
-    count = gather(state, work, n)
+    count = collect_owned_slots(state, work, n)
     shuffle(rng, work.owned, count)
     for i in range(count):
         f = work.owned[i]
@@ -275,9 +279,9 @@ def rescale(rng, problem, levels, state, work, kept, n):
 def visits(rng, problem, target, state, work, n, times):
     """Visits of one person by the library; returns how many were done before room ran out."""
     for done in range(times):
-        if not is_ready(rng, problem, state, n):
+        if not reserve_proposals(rng, problem, state, n):
             return done
-        visit(rng, problem, target, state, work, n)
+        update_respondent(rng, problem, target, state, work, n)
     return times
 
 
@@ -285,11 +289,11 @@ def visits(rng, problem, target, state, work, n, times):
 def plain_visits(rng, problem, levels, target, state, work, kept, n, times):
     """As `visits`, plainly."""
     for done in range(times):
-        if not is_ready(rng, problem, state, n):
+        if not reserve_proposals(rng, problem, state, n):
             return done
         draw_lapses(rng, problem, levels, target, state, work, kept, n)
         scan_ownership(rng, problem, levels, state, work, kept, n)
-        replace_singletons(rng, problem, levels, state, work, kept, n, drawn(state))
+        replace_singletons(rng, problem, levels, state, work, kept, n, take_pending_count(state))
         update_values(rng, problem, levels, state, work, kept, n)
         rescale(rng, problem, levels, state, work, kept, n)
     return times
@@ -325,8 +329,8 @@ def seconds(
     All begin with the same state and the same stream, and must end so.
     """
     levels = product_levels(problem)
-    state = grown(grown(state))
-    work = workspace(problem, state)
+    state = double_capacity(double_capacity(state))
+    work = build_workspace(problem, state)
     found: dict[str, float] = {}
     ends = {}
     visits(rng, problem, target, state, work, 0, 0)  # compiled, or loaded, before clocks run

@@ -32,8 +32,8 @@ import pandas as pd
 import plain_visits
 
 import thali as th
-from thali._choice.product_classes.state import problem_of, target_of, workspace
-from thali._choice.product_classes.sweep import draw_state, sweep
+from thali._choice.product_classes.state import build_class_problem, build_target, build_workspace
+from thali._choice.product_classes.sweep import draw_state, sweep_state
 from thali.errors import ThaliWarning
 
 BETTER = ("pixels", "zoom", "video", "swivel", "wifi")
@@ -158,22 +158,22 @@ def recovery(people: int, draws: int, **settings) -> None:
 def speed(name: str, problem, sweeps: int) -> None:
     """Visits a CPU second of a chain at a lapse of .02, once it has come down; times of visits
     written plainly."""
-    rng, target = np.random.default_rng(1), target_of(problem, 0.5)
+    rng, target = np.random.default_rng(1), build_target(problem, 0.5)
     state = draw_state(rng, problem)
-    work = workspace(problem, state)
+    work = build_workspace(problem, state)
     for u in np.geomspace(0.02, 49.0, sweeps):
         target.delta[:] = 1.0 / (1.0 + u)
-        state, work = sweep(rng, problem, target, state, work, 1)
-    state, work = sweep(rng, problem, target, state, work, sweeps)
+        state, work = sweep_state(rng, problem, target, state, work, 1)
+    state, work = sweep_state(rng, problem, target, state, work, sweeps)
     begin = time.process_time()
-    state, work = sweep(rng, problem, target, state, work, sweeps)
+    state, work = sweep_state(rng, problem, target, state, work, sweeps)
     seconds = time.process_time() - begin
     owned = state.features.people[:, 1].mean()
     spent: dict[str, float] = dict.fromkeys(plain_visits.KINDS, 0.0)
     for _ in range(BLOCKS):
         found, rng, state = plain_visits.seconds(rng, problem, target, state, max(1, sweeps // 10))
         spent = {kind: spent[kind] + found[kind] for kind in spent}
-        state, work = sweep(rng, problem, target, state, workspace(problem, state), 5)
+        state, work = sweep_state(rng, problem, target, state, build_workspace(problem, state), 5)
     ratios = "".join(f"{spent[kind] / spent['library']:9.1f}" for kind in plain_visits.KINDS[1:])
     print(
         f"  {name:36}{problem.n_people * sweeps / seconds:10,.0f}{state.whole[0]:8}{owned:8.1f}{ratios}"
@@ -195,12 +195,12 @@ def speeds(path: str | None, sweeps: int) -> None:
     }
     for name, (people, tasks, alternatives, wide) in cases.items():
         data = simulated(people, tasks, 3, alternatives, wide)
-        speed(name, problem_of(data, SIMULATED), max(sweeps, sweeps * 50 // people))
+        speed(name, build_class_problem(data, SIMULATED), max(sweeps, sweeps * 50 // people))
     if path:
         data = th.ChoiceExperiment.from_frame(pd.read_csv(path), none={"brand": "none"})
         people = np.random.default_rng(0).choice(data.n_respondents, 100, replace=False)
         train = data.take(np.isin(data.respondent_of_task, people)).split(tasks=4)[0]
-        speed("camera, 100 people, 12 tasks of 5", problem_of(train, CAMERA), sweeps)
+        speed("camera, 100 people, 12 tasks of 5", build_class_problem(train, CAMERA), sweeps)
 
 
 def main(words: list[str]) -> None:

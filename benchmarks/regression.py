@@ -27,11 +27,11 @@ import numpy as np
 from published import published_plackett_luce
 from yields import columns, worst_ess, worst_rhat
 
+from thali._classify.plackett_luce.chain import WeightChain, build_gibbs_settings
 from thali._classify.plackett_luce.design import PlackettLuceDesign
-from thali._classify.plackett_luce.gibbs import WeightChain, settings_of
 from thali._classify.plackett_luce.map_estimate import fit_map
 from thali._classify.plackett_luce.row_sums import CovariateRows
-from thali._classify.plackett_luce.state import class_rows
+from thali._classify.plackett_luce.state import sort_rows_by_class
 
 NAMES = ("iris", "wine", "heart", "pima", "german_numeric")
 SAMPLED = ("iris", "wine", "heart", "pima", "german_numeric", "lenses")
@@ -116,16 +116,20 @@ def sweeps(sizes, repeats: int) -> None:
         W, codes = simulated(n, 3)
         weights = np.full((3, 27), 1.0 / 81)
         rows = CovariateRows(W, codes, 3, threads=1)
-        fused = cpu_seconds(lambda rows=rows, w=weights: rows.statistics(w, w.sum(axis=0)), repeats)
+        fused = cpu_seconds(
+            lambda rows=rows, w=weights: rows.compute_statistics(w, w.sum(axis=0)), repeats
+        )
         plain = cpu_seconds(partial(plain_sums, W, codes, weights), repeats)
         found, expected = (
-            rows.statistics(weights, weights.sum(axis=0)),
+            rows.compute_statistics(weights, weights.sum(axis=0)),
             plain_sums(W, codes, weights),
         )
         assert np.isclose(found.log_likelihood, expected[0]) and np.allclose(found.R, expected[1])
 
-        settings = replace(settings_of(W.size, 1.0, A_RANGE, 1.0, 1, 10**6, 1, 1), **PUBLISHED)
-        chain = WeightChain(settings, class_rows(W, codes, 3), 3, np.random.default_rng(1))
+        settings = replace(
+            build_gibbs_settings(W.size, 1.0, A_RANGE, 1.0, 1, 10**6, 1, 1), **PUBLISHED
+        )
+        chain = WeightChain(settings, sort_rows_by_class(W, codes, 3), 3, np.random.default_rng(1))
         gibbs = cpu_seconds(lambda chain=chain: chain.run_until(chain.sweeps + 1), repeats)
         rng = np.random.default_rng(1)
         slow = cpu_seconds(partial(plain_sweep, W, codes, weights, rng), repeats)
@@ -144,7 +148,7 @@ def em_passes(rows: CovariateRows, a: float, objective: float, most: int = 20_00
     so many."""
     weights = np.full((rows.n_classes, rows.p), 1.0 / (rows.n_classes * rows.p))
     for done in range(1, most + 1):
-        sums = rows.statistics(weights, weights.sum(axis=0))
+        sums = rows.compute_statistics(weights, weights.sum(axis=0))
         shares = weights[weights > 0.0] / weights.sum()
         reached = sums.log_likelihood + (a - 1.0) * float(np.log(shares).sum())
         if reached > objective - GAP * abs(objective):
@@ -170,7 +174,7 @@ def a_million(n: int) -> None:
     fit = fit_map(W, codes, 5, 1.1)
     spent = time.process_time() - begin
     one = cpu_seconds(
-        lambda: CovariateRows(W, codes, 5, threads=1).statistics(
+        lambda: CovariateRows(W, codes, 5, threads=1).compute_statistics(
             fit.weights, fit.weights.sum(axis=0)
         ),
         2,
@@ -189,10 +193,10 @@ def a_million(n: int) -> None:
 
 def run_chains(W, codes, a, sampler: str, chains: int, draws: int, tune: int, thin: int):
     """What every chain kept, and CPU seconds of the sweeps after tuning."""
-    settings = settings_of(W.size, a, A_RANGE, 1.0, draws, tune, chains, thin)
+    settings = build_gibbs_settings(W.size, a, A_RANGE, 1.0, draws, tune, chains, thin)
     if sampler == "published":
         settings = replace(settings, **PUBLISHED)
-    rows, classes = class_rows(W, codes, codes.max() + 1), int(codes.max()) + 1
+    rows, classes = sort_rows_by_class(W, codes, codes.max() + 1), int(codes.max()) + 1
     WeightChain(settings, rows, classes, np.random.default_rng(0)).run_until(1)
     spent, found = 0.0, []
     for number in range(chains):

@@ -23,7 +23,7 @@ import numpy as np
 from published import use_published_sampler
 
 import thali as th
-from thali._aspects.answers.features import presences
+from thali._aspects.answers.features import find_pattern_presence
 from thali._aspects.draws.columns import columns_of_chains
 from thali._aspects.samplers.chains import FeatureChain
 
@@ -65,7 +65,7 @@ def numbers(runs: int, seconds: float) -> None:
         for seed in range(1, runs + 1):
             chain = run(model, th.datasets.numbers(), seconds, seed)
             columns = columns_of_chains([chain.draws], len(chain.draws.alpha))
-            found.append(presences(columns, [(2, 4, 6, 8)]).mean())
+            found.append(find_pattern_presence(columns, [(2, 4, 6, 8)]).mean())
         errors[name] = np.mean((np.array(found) - REFERENCE) ** 2)
         gain = errors["published"] / errors[name]
         print(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from thali import datasets
-from thali._aspects.answers.features import presence_of
+from thali._aspects.answers.features import find_presence
 from thali._aspects.models.additive import AdditiveClustering
 from thali._data.similarities import Similarities
 from thali._inference.progress import Progress
@@ -187,7 +187,7 @@ def _repeats(
 
 
 def _summary(design: Design, model: AdditiveClustering, members: list[Any]) -> dict[Any, Any]:
-    present = presence_of(model._view, members).astype(float)
+    present = find_presence(model._view, members).astype(float)
     posterior = model.posterior_["posterior"].dataset
     whole = np.stack(
         [posterior[name].values.astype(float) for name in ("n_features", "log_likelihood")]

@@ -9,7 +9,7 @@ from thali import datasets
 from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.models.elimination import EliminationByAspects
 from thali._aspects.priors.ibp import IndianBuffet
-from thali._aspects.samplers.task import build_task, run
+from thali._aspects.samplers.task import build_task, run_task
 from thali._comparison.compare import compare
 from thali._comparison.pairs import compute_mcse
 from thali._comparison.sentences import describe_comparison, describe_disagreement
@@ -318,7 +318,7 @@ def scan_order(settings: Settings) -> Reproduction:
             **budget,
         )
         how = 4, thin, settings.cores, settings.random_seed, settings.progressbar
-        chains, interrupted = run(task, build_run(draws, draws // 2, *how, thin))
+        chains, interrupted = run_task(task, build_run(draws, draws // 2, *how, thin))
         if interrupted:
             break
         found = np.stack([np.asarray(count(chain), float) for chain in chains])

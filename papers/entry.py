@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._inference.parts import Batch, PartsFolder, Record
 from thali._inference.progress import Progress
-from thali._model.saved import digest_of, encoded
+from thali._model.model_files import digest_of, encoded
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:

@@ -146,7 +146,7 @@ def read(path: Any, studies: tuple[Design, ...]) -> list[DataSet]:
 
 
 def _data_set(file: Path, design: Design) -> DataSet:
-    from thali._classify.input import matrix_of, names_of
+    from thali._classify.input import convert_to_matrix, read_string_column_names
     from thali._reading.table import read_table
 
     table = read_table(file)
@@ -157,7 +157,7 @@ def _data_set(file: Path, design: Design) -> DataSet:
     if design.log:  # such a table names its rows, too
         covariates = covariates.select_dtypes("number")
     try:
-        matrix = matrix_of(covariates, names_of(covariates))
+        matrix = convert_to_matrix(covariates, read_string_column_names(covariates))
         if design.log and not (matrix > 0.0).all():
             raise DataError(
                 "X must be positive, since logarithms are taken; pass the levels as they were"
@@ -256,13 +256,13 @@ def published_plackett_luce(name: str, paper: str | None = None) -> Method:
     """Plackett–Luce regression by the published sampler."""
 
     def make(run: dict[Any, Any], labels: Any) -> Any:
-        from thali._classify.plackett_luce.engines import sampling_of
+        from thali._classify.plackett_luce.engines import build_gibbs_sampling
         from thali._classify.plackett_luce.model import PlackettLuceRegression
 
         from .samplers.plackett_luce_2012 import published
 
         model = PlackettLuceRegression(**run)
-        model._sampling = lambda source, run: sampling_of(model, source, run, published)
+        model._sampling = lambda source, run: build_gibbs_sampling(model, source, run, published)
         return model
 
     return Method(name, make, paper)

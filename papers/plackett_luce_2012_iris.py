@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._inference.progress import Progress
 from thali._inference.warn import silence_warnings
-from thali._plots._style import COLOURS, new_axes
+from thali._plots._style import COLOURS, create_axes
 
 from .entry import Entry, Reproduction, Settings
 from .plackett_luce_2012_data import (
@@ -44,7 +44,7 @@ _MARKERS = "os^D"
 def paths_picture(curves: Mapping[str, Mapping[float, np.ndarray]]) -> "Sequence[Axes]":
     """Fig. 2: a panel for each estimate, a line for each weight, coloured by class; a falls from
     left to right."""
-    axes = new_axes(3.4 * len(curves), 3.4, 1, len(curves))
+    axes = create_axes(3.4 * len(curves), 3.4, 1, len(curves))
     for ax, (name, weights) in zip(axes, curves.items(), strict=True):
         grid = list(weights)
         lines = np.array([weights[a] for a in grid])
@@ -72,7 +72,7 @@ def regions_picture(
 ) -> "Sequence[Axes]":
     """Fig. 4: a panel for each method, the region of each class and the points of the data; fits
     the methods."""
-    axes = new_axes(3.8 * len(methods) + 0.8, 3.6, 1, len(methods))
+    axes = create_axes(3.8 * len(methods) + 0.8, 3.6, 1, len(methods))
     for ax, method in zip(axes, methods, strict=True):
         with silence_warnings():
             model = method.make(run, data.labels).fit(
@@ -196,10 +196,10 @@ def _map_path(data: DataSet) -> tuple[list[Any], int, "pandas.DataFrame"]:
 def map_path(W: Any, codes: Any, n_classes: int, grid: Sequence[float]) -> Any:
     """Weights for every a of a grid, each fit starting from its neighbour's: from the largest a
     downwards."""
-    from thali._classify.plackett_luce.map_estimate import maximise
-    from thali._classify.plackett_luce.row_sums import CovariateRows, distinct_rows
+    from thali._classify.plackett_luce.map_estimate import maximise_weights
+    from thali._classify.plackett_luce.row_sums import CovariateRows, merge_equal_rows
 
-    W, codes, counts = distinct_rows(
+    W, codes, counts = merge_equal_rows(
         np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64)
     )
     data = CovariateRows(W, codes, n_classes, counts)
@@ -207,8 +207,8 @@ def map_path(W: Any, codes: Any, n_classes: int, grid: Sequence[float]) -> Any:
     start = None
     for a in sorted({float(a) for a in grid}, reverse=True):
         if a <= 1.0 and (start is None or (start > 0.0).all()):
-            start = maximise(data, 1.0, start=start).weights if a < 1.0 else start
-        fits[a] = maximise(data, a, start=start)
+            start = maximise_weights(data, 1.0, start=start).weights if a < 1.0 else start
+        fits[a] = maximise_weights(data, a, start=start)
         start = fits[a].weights
     return [fits[float(a)] for a in grid]
 

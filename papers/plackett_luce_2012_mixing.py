@@ -45,9 +45,9 @@ def plackett_luce_chain(
     a: Any = None,
 ) -> Any:
     """A chain of Plackett–Luce regression on standardised covariates."""
+    from thali._classify.plackett_luce.chain import WeightChain, build_gibbs_settings
     from thali._classify.plackett_luce.design import PlackettLuceDesign
-    from thali._classify.plackett_luce.gibbs import WeightChain, settings_of
-    from thali._classify.plackett_luce.state import class_rows, copies_of
+    from thali._classify.plackett_luce.state import repeat_rows, sort_rows_by_class
     from thali._data.rows import merge_rows
 
     classes, codes = np.unique(labels, return_inverse=True)
@@ -55,12 +55,15 @@ def plackett_luce_chain(
     design = PlackettLuceDesign.fit(
         data.matrix, [f"x{j}" for j in range(X.shape[1])], counts=data.counts
     )
-    W, codes = copies_of(data._replace(matrix=design.apply(data.matrix)))
-    settings = settings_of(W.size, a, (1e-3, 1e2), 1.0, draws, tune, 1, 1)
+    W, codes = repeat_rows(data._replace(matrix=design.apply(data.matrix)))
+    settings = build_gibbs_settings(W.size, a, (1e-3, 1e2), 1.0, draws, tune, 1, 1)
     if is_published:
         settings = replace(settings, sampler="exchange", sweep=published)
     return WeightChain(
-        settings, class_rows(W, codes, len(classes)), len(classes), np.random.default_rng(seed)
+        settings,
+        sort_rows_by_class(W, codes, len(classes)),
+        len(classes),
+        np.random.default_rng(seed),
     )
 
 
@@ -75,15 +78,17 @@ def logit_chain(
     wide: Any = None,
 ) -> Any:
     """A chain of the sparse logit on standardised covariates, its reference the last class."""
-    from thali._classify.input import standard_of
-    from thali._classify.sparse_logit.chain import CoefficientPrior, problem_of
+    from thali._classify.input import compute_standardization
+    from thali._classify.sparse_logit.chain import CoefficientPrior, build_coefficient_problem
     from thali._data.rows import merge_rows
 
     classes, codes = np.unique(labels, return_inverse=True)
     prior = CoefficientPrior(None, 1.0, 1.0, True)
     data = merge_rows(X, codes)
-    z = standard_of(data.matrix, counts=data.counts).apply(data.matrix)
-    problem = problem_of(z, data.codes, len(classes), len(classes) - 1, prior, wide, data.counts)
+    z = compute_standardization(data.matrix, counts=data.counts).apply(data.matrix)
+    problem = build_coefficient_problem(
+        z, data.codes, len(classes), len(classes) - 1, prior, wide, data.counts
+    )
     return kind(problem, None, np.random.default_rng(seed), draws, tune, 1)
 
 
@@ -240,12 +245,12 @@ def _drawn(
     """The second half of a chain: weights or coefficients, log odds of the new rows,
     log-likelihood; by draw."""
     if name in (HOLMES_HELD, POLYA_GAMMA):
-        from thali._classify.input import standard_of
+        from thali._classify.input import compute_standardization
 
         chain.run_until(chain.total)
         free = np.arange(chain.problem.classes) != chain.problem.reference
         coefs = chain.record.coef[:, free]
-        z = standard_of(train).apply(new)
+        z = compute_standardization(train).apply(new)
         odds = coefs[..., :-1] @ z.T + coefs[..., -1:]
         return (
             coefs[..., :-1].reshape(len(coefs), -1),

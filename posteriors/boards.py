@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from thali._inference.seeds import spawn_generators
 from thali._paired.worths import WorthsRequest, posed
-from thali._worths.chains import Sampler, tuned
+from thali._worths.chains import Sampler, tune_step
 from thali._worths.laplace import Marginal
 
 
@@ -33,7 +33,7 @@ def board(data, lapse, chains, draws, tune, random_seed, cores=None, progressbar
     density = pose.density
     sampler = Sampler(Marginal(density, None, None, None))
     (rng,) = spawn_generators(random_seed, 1)
-    state = tuned(sampler, rng, sampler.start(rng, chains), tune)
+    state = tune_step(sampler, rng, sampler.draw_start(rng, chains), tune)
     found, log_likelihood = [], []
     for _ in range(draws):
         state, _ = sampler.sweep(rng, state)

@@ -3,7 +3,7 @@ features."""
 
 import numpy as np
 
-from thali._aspects.answers.features import presence_of
+from thali._aspects.answers.features import find_presence
 
 # By the beginning of the names, up to a bracket.
 MEANINGS = {
@@ -113,7 +113,7 @@ def _of_features(posterior, fitted, names):
         ]
     else:
         members = [tuple(name[9:-1].split(", ")) for name in names if name.startswith("presence[")]
-    present = presence_of(fitted.posterior_, members) if members else []
+    present = find_presence(fitted.posterior_, members) if members else []
     return found | {
         f"presence[{', '.join(owners)}]": each
         for owners, each in zip(members, present, strict=True)

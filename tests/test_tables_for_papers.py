@@ -8,7 +8,7 @@ from helpers.sentences import said
 from openpyxl import load_workbook
 
 import thali as th
-from thali._model.saved import packed, unpacked
+from thali._model.model_files import packed, unpacked
 from thali._tables import Table
 
 HARD = ["R&D 50 %", "a_b#1", "x|y", "<b>", "two\nlines", "[1]", "=SUM(A1)", "$~^\\{}"]

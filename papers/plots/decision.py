@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._plots._fonts import picture
-from thali._plots._style import COLOURS, new_axes, short
+from thali._plots._style import COLOURS, create_axes, shorten_labels
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def decision(model: Any, X: Any, y: Any = None, *, ax: "Axes | None" = None) -> 
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['a', 'b']
     """
-    matrix = model._checked(X)
+    matrix = model._read_covariates(X)
     if matrix.shape[1] != 2:
         raise ArgumentError(
             "Regions can be drawn for two covariates, and this model was fitted to"
@@ -76,9 +76,9 @@ def decision(model: Any, X: Any, y: Any = None, *, ax: "Axes | None" = None) -> 
             f"X has {len(matrix)} rows and y has {len(labels)} labels; each row of X needs one"
             " label."
         )
-    ax = new_axes(6.4, 4.8)[0] if ax is None else ax
+    ax = create_axes(6.4, 4.8)[0] if ax is None else ax
     classes = [str(label) for label in model.classes_]
-    shown = short(classes)
+    shown = shorten_labels(classes)
     colours = [COLOURS[number % len(COLOURS)] for number in range(len(classes))]
     horizontal, vertical, probabilities = _predicted(model, matrix)
 
@@ -88,7 +88,7 @@ def decision(model: Any, X: Any, y: Any = None, *, ax: "Axes | None" = None) -> 
     if labels is not None:
         _draw_points(ax, matrix, labels, model.classes_, shown, colours)
     for axis, name in zip((ax.xaxis, ax.yaxis), model._column_names(), strict=True):
-        axis.set_label_text(short([name])[0], parse_math=False)
+        axis.set_label_text(shorten_labels([name])[0], parse_math=False)
     ax.set(xlim=horizontal[[0, -1]].tolist(), ylim=vertical[[0, -1]].tolist())
     return ax
 
@@ -102,7 +102,7 @@ def _predicted(model: Any, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
         asked.append(np.linspace(low - margin, high + margin, _ASKED))
         drawn.append(np.linspace(low - margin, high + margin, _DRAWN * (_ASKED - 1) + 1))
     across, up = np.meshgrid(*asked)
-    found = model._probabilities(
+    found = model._compute_probabilities(
         np.ascontiguousarray(np.column_stack([across.ravel(), up.ravel()]))
     )
     found = found.reshape(_ASKED, _ASKED, -1)

@@ -18,21 +18,26 @@ from thali._aspects.likelihoods.residuals import (
     outer_shift,
     outer_sum,
 )
-from thali._aspects.moves.births import append
+from thali._aspects.moves.births import append_column
 from thali._aspects.moves.concentration import draw_concentration
-from thali._aspects.moves.tuning import SHARED, tuning_at
+from thali._aspects.moves.tuning import COLUMN_WEIGHT, select_tuning
 from thali._aspects.operations import (
     apply_member,
-    apply_own,
+    apply_unique,
     apply_weight,
     cache_at,
     delta_member,
-    delta_own,
+    delta_unique,
     delta_weight,
-    log_rate_flipped,
+    log_rate_after_flip,
     rate_single,
 )
-from thali._aspects.samplers.loop import GO_ON, after_sweep, before_round, on_level
+from thali._aspects.samplers.sweep_rounds import (
+    CONTINUE,
+    begin_round,
+    end_sweep,
+    select_level_state,
+)
 from thali._aspects.state import (
     ALPHA,
     COLUMNS,
@@ -43,7 +48,7 @@ from thali._aspects.state import (
     remove_column,
     shuffle_columns,
 )
-from thali._aspects.weight_priors import log_density_ratio, weight
+from thali._aspects.weight_priors import draw_prior_weight, log_density_ratio
 from thali._compile.jit import kernel, scalar
 from thali._inference.numerics.decisions import accept, draw_code, draw_poisson
 
@@ -98,20 +103,20 @@ def run(
     thin: Any,
     shuffled: Any,
 ) -> Any:
-    tuning = tuning_at(tunings, 0)
-    tuning.target[SHARED] = 0.5
+    tuning = select_tuning(tunings, 0)
+    tuning.target[COLUMN_WEIGHT] = 0.5
     while True:
-        status = before_round(rng, model, caches, states, steps, out, until, tune, thin)
-        if status != GO_ON:
+        status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
+        if status != CONTINUE:
             return status
-        b, c = on_level(states, steps, 0), cache_at(model.likelihood, caches, 0)
+        b, c = select_level_state(states, steps, 0), cache_at(model.likelihood, caches, 0)
         n = b.Z.shape[1] - 1
         for i in range(n):
             update_row(rng, model, c, b, i, shuffled)
             update_unique_features(rng, model, c, b, i)
         update_weights(rng, model, c, b, tuning, shuffled)
         draw_concentration(rng, model, b)
-        after_sweep(b, tuning, tune)
+        end_sweep(b, tuning, tune)
 
 
 @scalar
@@ -123,7 +128,7 @@ def update_row(rng: Any, model: Any, c: Any, b: Any, i: Any, shuffled: Any) -> N
         m = b.m[k] + 1 if joins else b.m[k] - 1
         if m == 0:
             continue
-        rate = log_rate_flipped(model.prior, b, k, i, m)
+        rate = log_rate_after_flip(model.prior, b, k, i, m)
         d = b.w[k] if joins else -b.w[k]
         odds = rate - b.log_rate[k] + delta_member(model.likelihood, c, b, k, i, d)
         if accept(rng, -math.log1p(math.exp(min(-odds, 700.0)))):
@@ -170,13 +175,13 @@ def update_unique_features(rng: Any, model: Any, c: Any, b: Any, i: Any) -> None
     chosen = draw_combination(rng, model, c, b, i, odds, present)
     wanted, _ = weight_of(b, chosen)
     if wanted != present:
-        apply_own(model.likelihood, c, b, i, wanted - present)
+        apply_unique(model.likelihood, c, b, i, wanted - present)
     for j in range(CANDIDATES):
         if (chosen >> j) & 1:
             k = b.whole[COLUMNS]
             clear_row(b, k)
             b.Z[k, i] = 1.0
-            append(model, b, 1, b.candidates[j])
+            append_column(model, b, 1, b.candidates[j])
 
 
 @scalar
@@ -190,7 +195,7 @@ def draw_combination(rng: Any, model: Any, c: Any, b: Any, i: Any, odds: Any, pr
         if owned > capacity(b) - b.whole[COLUMNS]:
             b.block[code] = -math.inf  # no room; rare, because a sweep starts with enough
             continue
-        value = delta_own(model.likelihood, c, b, i, wanted - present) + owned * math.log(odds)
+        value = delta_unique(model.likelihood, c, b, i, wanted - present) + owned * math.log(odds)
         b.block[code] = value
         top = max(top, value)
     return draw_code(rng, b, combinations, top)
@@ -234,7 +239,7 @@ def update_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any, shuffled: 
     """Eq. 11 and 12, with the proposal Gamma(eta, eta / w), of mean w and standard deviation w /
     sqrt(eta), and its Hastings ratio. eta = 1 / step^2 is adapted to an acceptance rate of one
     half."""
-    eta = tuning.step[SHARED] ** -2.0
+    eta = tuning.step[COLUMN_WEIGHT] ** -2.0
     for t in range(line_up(rng, b, shuffled)):
         k = b.order[t]
         w = b.w[k] * rng.standard_gamma(eta) / eta
@@ -242,23 +247,23 @@ def update_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any, shuffled: 
             ratio = delta_weight(model.likelihood, c, b, k, b.m[k], w - b.w[k]) + proposal_ratio(
                 eta, b.w[k], w
             )
-            tuning.tried[SHARED] += 1
+            tuning.tried[COLUMN_WEIGHT] += 1
             if accept(rng, ratio):
                 apply_weight(model.likelihood, c, b, k, b.m[k], w - b.w[k])
                 b.w[k] = w
-                tuning.accepted[SHARED] += 1
+                tuning.accepted[COLUMN_WEIGHT] += 1
     if model.unique != NO_UNIQUE:
         for i in range(b.Z.shape[1] - 1):
             s = b.s[i] * rng.standard_gamma(eta) / eta
             if s > 0.0:
-                ratio = delta_own(model.likelihood, c, b, i, s - b.s[i]) + proposal_ratio(
+                ratio = delta_unique(model.likelihood, c, b, i, s - b.s[i]) + proposal_ratio(
                     eta, b.s[i], s
                 )
-                tuning.tried[SHARED] += 1
+                tuning.tried[COLUMN_WEIGHT] += 1
                 if accept(rng, ratio):
-                    apply_own(model.likelihood, c, b, i, s - b.s[i])
+                    apply_unique(model.likelihood, c, b, i, s - b.s[i])
                     b.s[i] = s
-                    tuning.accepted[SHARED] += 1
+                    tuning.accepted[COLUMN_WEIGHT] += 1
 
 
 @scalar
@@ -292,14 +297,14 @@ def published(
     tune: int,
     thin: Any,
 ) -> Any:
-    """Sweep until `until` sweeps are done, as `thali._aspects.samplers.recommended.infinite`
+    """Sweep until `until` sweeps are done, as `thali._aspects.samplers.recommended.sweep_infinite`
     does."""
-    tuning = tuning_at(tunings, 0)
+    tuning = select_tuning(tunings, 0)
     while True:
-        status = before_round(rng, model, caches, states, steps, out, until, tune, thin)
-        if status != GO_ON:
+        status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
+        if status != CONTINUE:
             return status
-        b, c = on_level(states, steps, 0), cache_at(model.likelihood, caches, 0)
+        b, c = select_level_state(states, steps, 0), cache_at(model.likelihood, caches, 0)
         for i in range(b.Z.shape[1] - 1):
             update_row(rng, model, c, b, i, True)
             draw_singles(rng, model, b, i)
@@ -307,7 +312,7 @@ def published(
         walk_constant(rng, model, c, b)
         draw_variance(rng, model.likelihood, c, b)
         draw_concentration(rng, model, b)
-        after_sweep(b, tuning, tune)
+        end_sweep(b, tuning, tune)
 
 
 @scalar
@@ -324,7 +329,7 @@ def draw_singles(rng: Any, model: Any, b: Any, i: Any) -> None:
         if k < capacity(b):  # rarely fails: a sweep starts with enough room
             clear_row(b, k)
             b.Z[k, i] = 1.0
-            append(model, b, 1, weight(rng, model))
+            append_column(model, b, 1, draw_prior_weight(rng, model))
 
 
 @scalar
@@ -333,7 +338,7 @@ def walk_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
         d = STEP * rng.standard_normal()
-        tuning.tried[SHARED] += 1
+        tuning.tried[COLUMN_WEIGHT] += 1
         if b.w[k] + d > 0.0:
             ratio = delta_weight(model.likelihood, c, b, k, b.m[k], d) + log_density_ratio(
                 model.weights, b.w[k], d
@@ -341,7 +346,7 @@ def walk_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
             if accept(rng, ratio):
                 apply_weight(model.likelihood, c, b, k, b.m[k], d)
                 b.w[k] += d
-                tuning.accepted[SHARED] += 1
+                tuning.accepted[COLUMN_WEIGHT] += 1
 
 
 @scalar

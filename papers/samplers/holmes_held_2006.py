@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from thali._classify.sparse_logit.chain import CoefficientChain
-from thali._classify.sparse_logit.sweep import (
+from thali._classify.sparse_logit.gibbs_sweep import (
     ETA,
-    _adapt,
-    _log_of_others,
-    _shift,
-    draw_class,
-    draw_scales,
+    _adapt_scale_step,
+    _log_sum_other_classes,
+    _subtract_reference,
+    draw_class_coefficients,
+    draw_laplace_scales,
     log_likelihood,
-    move_scale,
+    move_common_scale,
 )
 from thali._compile.jit import compiled, part, scalar
 from thali._inference.numerics.polya_gamma import draw_half_inverse_gaussian, draw_polya_gamma_shape
@@ -139,7 +139,7 @@ def run(
         sweep += 1
         one_sweep(rng, problem, state)
         if sweep <= tune:
-            _adapt(state.real, sweep)
+            _adapt_scale_step(state.real, sweep)
         elif (sweep - tune) % thin == 0:
             row = (sweep - tune) // thin - 1
             for k in range(problem.classes):
@@ -153,14 +153,14 @@ def run(
 def one_sweep(rng: np.random.Generator, problem: Any, state: Any) -> None:
     """Draw the scales given the coefficients, then the coefficients class by class, then move all
     by a common scale."""
-    draw_scales(rng, problem, state)
+    draw_laplace_scales(rng, problem, state)
     for k in range(problem.classes):
         if k != problem.reference:
             draw_auxiliary(rng, problem, state, k)
-            draw_class(rng, problem, state, k)
+            draw_class_coefficients(rng, problem, state, k)
     if problem.classes > 2:
         draw_reference(rng, problem, state)
-    move_scale(rng, problem, state)
+    move_common_scale(rng, problem, state)
 
 
 @part
@@ -172,7 +172,7 @@ def draw_auxiliary(rng: np.random.Generator, problem: Any, state: Any, k: Any) -
     rest.
     """
     for i in range(problem.codes.size):
-        others = _log_of_others(state.linear, k, i, problem.classes)
+        others = _log_sum_other_classes(state.linear, k, i, problem.classes)
         mean = state.linear[k, i] - others
         own = problem.codes[i] == k
         count = problem.counts[i]
@@ -205,10 +205,10 @@ def draw_reference(rng: np.random.Generator, problem: Any, state: Any) -> None:
                 mean += s.coef[k, j] / s.variance[k, j]
         s.variance[r, j] = 1.0 / precision
         s.coef[r, j] = mean / precision
-    _shift(problem, state)
+    _subtract_reference(problem, state)
     for i in range(problem.codes.size):
         s.pull[i] -= s.weights[i] * s.linear[r, i]
-    draw_class(rng, problem, state, r)
-    _shift(problem, state)
+    draw_class_coefficients(rng, problem, state, r)
+    _subtract_reference(problem, state)
     s.coef[r] = 0.0
     s.linear[r] = 0.0

@@ -3,7 +3,12 @@
 import math
 from typing import Any
 
-from thali._classify.plackett_luce.latent_moves import total
+from thali._classify.plackett_luce.gibbs_sweep import (
+    draw_weights,
+    update_latent_variables,
+    update_scores,
+)
+from thali._classify.plackett_luce.latent_moves import sum_log_weights
 from thali._classify.plackett_luce.state import (
     ACCEPTED,
     LOG_A,
@@ -11,9 +16,8 @@ from thali._classify.plackett_luce.state import (
     STEP,
     SWEEPS,
     TRIED,
-    keep_if_due,
+    record_if_due,
 )
-from thali._classify.plackett_luce.sweep import draw_weights, latent, sum_rows
 from thali._compile.jit import compiled, scalar
 from thali._inference.numerics.decisions import accept
 
@@ -25,21 +29,21 @@ def published(
     rng: Any, rows: Any, prior: Any, state: Any, kept: Any, until: Any, tune: int, thin: Any
 ) -> None:
     """Sweeps of the published sampler: latent variables, weights, a log-normal walk of a."""
-    if state.whole[SWEEPS] == 0:
-        sum_rows(rows, state)
-    while state.whole[SWEEPS] < until:
-        latent(rng, rows, prior, state)
+    if state.counters[SWEEPS] == 0:
+        update_scores(rows, state)
+    while state.counters[SWEEPS] < until:
+        update_latent_variables(rng, rows, prior, state)
         draw_weights(rng, rows, state)
         if prior.learned:
             walk(rng, prior, state, tune)
-        state.whole[SWEEPS] += 1
-        keep_if_due(state, kept, tune, thin)
+        state.counters[SWEEPS] += 1
+        record_if_due(state, kept, tune, thin)
 
 
 @scalar
 def walk(rng: Any, prior: Any, state: Any, tune: int) -> None:
     """The published walk of a, whose step is adapted during tuning."""
-    real, sweep = state.real, state.whole[SWEEPS]
+    real, sweep = state.real, state.counters[SWEEPS]
     real[LOG_A], moved = published_walk(
         rng,
         real[LOG_A],
@@ -51,8 +55,8 @@ def walk(rng: Any, prior: Any, state: Any, tune: int) -> None:
         prior.log_b,
     )
     if sweep >= tune:
-        state.whole[TRIED] += 1
-        state.whole[ACCEPTED] += moved
+        state.counters[TRIED] += 1
+        state.counters[ACCEPTED] += moved
     else:
         gain = 10.0 / (10.0 + sweep) ** 0.75
         real[STEP] = min(max(real[STEP] * math.exp(gain * (moved - _WALK_RATE)), 1e-4), 10.0)
@@ -80,7 +84,7 @@ def published_walk(
     if not low < proposal < high:
         return log_a, False
     a, new = math.exp(log_a), math.exp(proposal)
-    slope = total(log_weights) + m * (log_mass + log_b)
+    slope = sum_log_weights(log_weights) + m * (log_mass + log_b)
     if accept(rng, (new - a) * slope - m * (math.lgamma(new) - math.lgamma(a))):
         return proposal, True
     return log_a, False

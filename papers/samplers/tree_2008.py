@@ -26,10 +26,15 @@ import math
 from typing import Any
 
 from thali._aspects.moves.concentration import draw_concentration
-from thali._aspects.moves.tuning import SHARED, tuning_at
+from thali._aspects.moves.tuning import COLUMN_WEIGHT, select_tuning
 from thali._aspects.operations import apply_member, cache_at, delta_member
-from thali._aspects.samplers.loop import GO_ON, after_sweep, before_round, on_level
-from thali._aspects.state import COLUMNS, SWEEPS, scratch, shuffle_columns
+from thali._aspects.samplers.sweep_rounds import (
+    CONTINUE,
+    begin_round,
+    end_sweep,
+    select_level_state,
+)
+from thali._aspects.state import COLUMNS, SWEEPS, scratch_index, shuffle_columns
 from thali._compile.jit import kernel, scalar
 from thali._inference.numerics.decisions import accept
 
@@ -51,15 +56,15 @@ def published(
     tune: int,
     thin: Any,
 ) -> Any:
-    """Sweep until `until` sweeps are done, as `thali._aspects.samplers.recommended.infinite`
+    """Sweep until `until` sweeps are done, as `thali._aspects.samplers.recommended.sweep_infinite`
     does."""
-    tuning = tuning_at(tunings, 0)
-    tuning.target[SHARED] = 0.5
+    tuning = select_tuning(tunings, 0)
+    tuning.target[COLUMN_WEIGHT] = 0.5
     while True:
-        status = before_round(rng, model, caches, states, steps, out, until, tune, thin)
-        if status != GO_ON:
+        status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
+        if status != CONTINUE:
             return status
-        b, c = on_level(states, steps, 0), cache_at(model.likelihood, caches, 0)
+        b, c = select_level_state(states, steps, 0), cache_at(model.likelihood, caches, 0)
         n = b.Z.shape[1] - 1
         if b.whole[SWEEPS] == 0:
             begin(model.prior, b)
@@ -70,7 +75,7 @@ def published(
         update_probabilities(rng, model.prior, b)
         update_weights(rng, model, c, b, tuning, True)
         draw_concentration(rng, model, b)
-        after_sweep(b, tuning, tune)
+        end_sweep(b, tuning, tune)
 
 
 @scalar
@@ -182,7 +187,7 @@ def update_probability(rng: Any, prior: Any, b: Any, k: Any) -> None:
     new = pi + math.sqrt(variance(pi)) * rng.standard_normal()
     if not 0.0 < new < 1.0:
         return
-    trial = scratch(b)
+    trial = scratch_index(b)
     refresh_log_one(prior, b, trial, new)
     ratio = (
         log_probability(prior, b, k, trial, new)

@@ -15,12 +15,17 @@ from helpers.additive_runs import fit
 from papers.samplers import algorithm_1, use_published_sampler
 from papers.samplers.algorithm_1 import update_row
 from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE, outer_shift, outer_sum
-from thali._aspects.moves.births import append
-from thali._aspects.moves.tuning import tuning_at
+from thali._aspects.moves.births import append_column
+from thali._aspects.moves.tuning import select_tuning
 from thali._aspects.operations import cache_at, rate_single
-from thali._aspects.samplers.loop import GO_ON, after_sweep, before_round, on_level
+from thali._aspects.samplers.sweep_rounds import (
+    CONTINUE,
+    begin_round,
+    end_sweep,
+    select_level_state,
+)
 from thali._aspects.state import ALPHA, COLUMNS, capacity, clear_row, copy_column, remove_column
-from thali._aspects.weight_priors import weight
+from thali._aspects.weight_priors import draw_prior_weight
 from thali._compile.jit import kernel, scalar
 from thali._inference.numerics.decisions import accept, draw_poisson
 
@@ -34,12 +39,12 @@ def run(
 ):
     """The published sampler, but that it may scan in the order of storage, forget the prior of the
     constant, or give every object the new columns of so many rows."""
-    tuning = tuning_at(tunings, 0)
+    tuning = select_tuning(tunings, 0)
     while True:
-        status = before_round(rng, model, caches, states, steps, out, until, tune, thin)
-        if status != GO_ON:
+        status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
+        if status != CONTINUE:
             return status
-        b, c = on_level(states, steps, 0), cache_at(model.likelihood, caches, 0)
+        b, c = select_level_state(states, steps, 0), cache_at(model.likelihood, caches, 0)
         for i in range(b.Z.shape[1] - 1):
             update_row(rng, model, c, b, i, shuffled)
             if shuffled:
@@ -52,7 +57,7 @@ def run(
             algorithm_1.walk_constant(rng, model, c, b)
         else:
             walk_constant(rng, model, c, b)
-        after_sweep(b, tuning, tune)
+        end_sweep(b, tuning, tune)
 
 
 @scalar
@@ -79,7 +84,7 @@ def draw_singles(rng, model, b, i, rows):
         if k < capacity(b):
             clear_row(b, k)
             b.Z[k, i] = 1.0
-            append(model, b, 1, weight(rng, model))
+            append_column(model, b, 1, draw_prior_weight(rng, model))
 
 
 @scalar

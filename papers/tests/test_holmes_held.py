@@ -14,9 +14,9 @@ from helpers.sparse_logit_runs import (
     WIDE,
     CoefficientChain,
     CoefficientPrior,
+    build_coefficient_problem,
     chains_of,
     mcse,
-    problem_of,
     three_classes,
 )
 from scipy import stats
@@ -152,7 +152,9 @@ def test_posterior_of_weighted_rows():
     norm, first = (
         quad(lambda b, k=k: b**k * density(b), -12, 6, points=[-2, 0])[0] for k in range(2)
     )
-    problem = problem_of(x[:, None], codes, 2, 0, CoefficientPrior(eta, 1, 1, False), False, counts)
+    problem = build_coefficient_problem(
+        x[:, None], codes, 2, 0, CoefficientPrior(eta, 1, 1, False), False, counts
+    )
     chains = [
         HolmesHeldChain(problem, eta, np.random.default_rng(seed), 40_000, 1000, 1)
         for seed in range(2)
@@ -169,7 +171,9 @@ def test_joint_distribution(wide, rounds):
     """Geweke (2004): sweeps and new labels in turn leave the prior as it is."""
     rng, n = np.random.default_rng(11), 4
     prior = CoefficientPrior(1.5, 3, 2, True)
-    problem = problem_of(rng.normal(size=(n, 2)), np.arange(n) % 3, 3, 1, prior, wide)
+    problem = build_coefficient_problem(
+        rng.normal(size=(n, 2)), np.arange(n) % 3, 3, 1, prior, wide
+    )
     chain = HolmesHeldChain(problem, prior.eta, rng, 1, 0, 1)
     chain.state.real[1] = math.log(0.5)
     coefs = np.empty((rounds, 3, 3))
@@ -196,7 +200,7 @@ def test_joint_distribution(wide, rounds):
 def test_same_seed_same_draws_as_ever(monkeypatch):
     kept = json.loads((Path(__file__).parent / "digests.json").read_text("utf-8"))["sparse-logit"]
     monkeypatch.setattr(engines, "CoefficientChain", HolmesHeldChain)
-    monkeypatch.setattr(engines, "trajectories_of", lambda *size: 0)
+    monkeypatch.setattr(engines, "count_trajectories", lambda *size: 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = th.SparseMultinomialLogit(

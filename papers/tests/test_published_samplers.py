@@ -30,7 +30,7 @@ from helpers.same_draws import same
 import thali as th
 from papers.samplers import published_sweep, use_published_sampler
 from papers.samplers.algorithm_1 import algorithm_1, algorithm_1_as_printed, published, update_row
-from thali._aspects.samplers.chains import FeatureChain, run_chains
+from thali._aspects.samplers.chains import FeatureChain, run_feature_chains
 from thali._aspects.samplers.task import build_task
 from thali._testing import smallest
 from thali._testing.exact import invariance_error
@@ -93,7 +93,7 @@ def test_rows_leave_the_posterior_invariant(name):
 
 @pytest.mark.parametrize("make", TASKS.values(), ids=TASKS)
 def test_same_seed_same_draws_for_any_number_of_cores_and_slices(make):
-    one, other = (run_chains(make(), 3, cores, 42, Silent())[0] for cores in (1, 3))
+    one, other = (run_feature_chains(make(), 3, cores, 42, Silent())[0] for cores in (1, 3))
     assert all(same(a, b) for a, b in zip(one, other, strict=True)) and not same(one[0], one[1])
     whole, sliced = (FeatureChain(make(), np.random.default_rng(3)) for _ in range(2))
     whole.run_until(whole.total)
@@ -180,7 +180,7 @@ def test_its_truncation_biases_it():
 
 def shared_columns(task):
     """Mean number of columns that both options own, and its error."""
-    chains, _ = run_chains(task, 4, None, 5, Silent())
+    chains, _ = run_feature_chains(task, 4, None, 5, Silent())
     draws = []
     for found in chains:
         draw = np.repeat(np.arange(found.alpha.size), found.n_features)

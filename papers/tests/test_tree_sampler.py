@@ -22,10 +22,10 @@ from scipy import integrate, stats
 import thali as th
 from papers.samplers import algorithm_1, tree_2008, use_published_sampler
 from thali._aspects.priors import PhylogeneticBuffet
-from thali._aspects.priors.phylogenetic_rates import Kinship
+from thali._aspects.priors.tree_rates import TreeRates
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
-from thali._aspects.state import COLUMNS, remove_column, resized
+from thali._aspects.state import COLUMNS, remove_column, resize_state
 from thali._testing.exact import invariance_error, outcomes
 
 pytestmark = pytest.mark.fit
@@ -126,8 +126,8 @@ def test_walk_of_a_probability(owners):
     for t in range(drawn.size):
         tree_2008.update_probability(rng, model.prior, state, 0)
         drawn[t] = state.pi[0]
-    kinship = Kinship.of(tree, 400)
-    density = np.exp(kinship.base + kinship.gains_of(column, tree.parents))
+    kinship = TreeRates.from_tree(tree, 400)
+    density = np.exp(kinship.base + kinship.sum_gains(column, tree.parents))
     for power in (0.5, 1, 2):
         expected = (density * (-np.expm1(-kinship.gamma)) ** power).sum() / density.sum()
         mean, error = mean_and_error(drawn**power)
@@ -205,7 +205,7 @@ def test_a_column_keeps_its_probability_and_its_nodes(uncompiled):
     chain = FeatureChain(task, np.random.default_rng(1))
     for until in range(1, 60):
         chain.run_until(until)
-        state = resized(chain.state, 100) if until % 2 else chain.state
+        state = resize_state(chain.state, 100) if until % 2 else chain.state
         for k in range(state.whole[COLUMNS]):
             assert 0.0 < state.pi[k] < 1.0
             owners = state.Z[k, :6].astype(bool)

@@ -26,8 +26,8 @@ from ._data.pairs import PairedComparisons as PairedComparisons
 from ._data.similarities import Similarities as Similarities
 from ._data.triplets import Triplets as Triplets
 from ._model.default_models import fit as fit
+from ._model.model_files import load as load
 from ._model.registry import models as models
-from ._model.saved import load as load
 from ._paired.leaderboard import leaderboard as leaderboard
 from ._reading.read import read as read
 from ._reading.table import read_table as read_table

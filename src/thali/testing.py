@@ -1,5 +1,7 @@
 """Checks that a sampler is correct, for thali's samplers and likelihoods and for yours.
 
+Experimental: names and arguments may change in a later version.
+
 - `calibrate`: simulation-based calibration of any model, yours or thali's: parameters from the
   prior, data from them, a fit, and the rank of the parameters among its draws.
 - `check`: a likelihood of your own (`thali.likelihoods.Custom`) against its definition, by the

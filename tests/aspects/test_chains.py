@@ -16,9 +16,16 @@ from helpers.short_slices import short_slices
 
 import thali as th
 import thali._aspects.samplers.chains as chains
-from thali._aspects.samplers.chains import FeatureChain, run_chains
+from thali._aspects.samplers.chains import FeatureChain, run_feature_chains
 from thali._aspects.samplers.task import build_task
-from thali._aspects.state import COLUMNS, capacity, replica, resized, shuffle_columns, stack
+from thali._aspects.state import (
+    COLUMNS,
+    capacity,
+    replica,
+    resize_state,
+    shuffle_columns,
+    stack_states,
+)
 from thali.likelihoods import Elimination
 from thali.priors import IndianBuffet
 
@@ -56,12 +63,12 @@ TASKS = {
 
 @pytest.mark.parametrize("make", TASKS.values(), ids=TASKS)
 def test_same_seed_same_draws_for_any_number_of_cores(make):
-    runs = [run_chains(make(), 3, cores, 42, Silent())[0] for cores in (1, 2, 3)]
+    runs = [run_feature_chains(make(), 3, cores, 42, Silent())[0] for cores in (1, 2, 3)]
     # a ladder has grown
     assert make is not growing or any(len(draws.stats["swap_rate"]) > 1 for draws in runs[0])
     for run in runs[1:]:
         assert all(same(a, b) for a, b in zip(runs[0], run, strict=True))
-    other, _ = run_chains(make(), 3, 1, 43, Silent())
+    other, _ = run_feature_chains(make(), 3, 1, 43, Silent())
     assert not any(same(a, b) for a, b in zip(runs[0], other, strict=True))
     assert not same(runs[0][0], runs[0][1])
 
@@ -93,10 +100,10 @@ def test_room_grows_without_a_trace(make):
     crowded, roomy = (FeatureChain(make(), np.random.default_rng(3)) for _ in range(2))
     least = max(int(columns) for columns in crowded.states.whole[:, COLUMNS])
     replicas = [replica(crowded.states, t) for t in range(len(crowded.states.whole))]
-    crowded.states = stack([resized(b, least) for b in replicas])
+    crowded.states = stack_states([resize_state(b, least) for b in replicas])
     while capacity(roomy.state) < 2000:
-        roomy.states = chains.grown(roomy.states)
-    roomy.record = chains.enlarged(chains.enlarged(roomy.record))
+        roomy.states = chains.double_capacity(roomy.states)
+    roomy.record = chains.enlarge_record(chains.enlarge_record(roomy.record))
     kept = int(crowded.state.whole[COLUMNS])
     assert np.array_equal(roomy.state.Z[:kept], crowded.state.Z[:kept])
     crowded.run_until(crowded.total)
@@ -132,7 +139,7 @@ def test_many_short_runs_all_end():
     data = random_comparisons(3, 3)
     with short_slices(1e-4):
         for seed in range(60):
-            found, _ = run_chains(
+            found, _ = run_feature_chains(
                 task(data, draws=20, tune=5), 1 + seed % 5, 1 + seed % 3, seed, Silent()
             )
             assert [chain.alpha.size for chain in found] == [20] * (1 + seed % 5)
@@ -144,7 +151,7 @@ def test_a_stop_while_tuning_has_nothing_to_keep():
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_chains(task(random_comparisons(5, 5), tune=10**7), 2, 1, 1, Impatient())
+        run_feature_chains(task(random_comparisons(5, 5), tune=10**7), 2, 1, 1, Impatient())
 
 
 def test_columns_are_visited_in_every_order_alike():
@@ -163,7 +170,7 @@ def test_columns_are_visited_in_every_order_alike():
 
 def shared_columns(kernel_task):
     """Draws of the number of columns that both of two options own."""
-    found, _ = run_chains(kernel_task, 4, 2, 11, Silent())
+    found, _ = run_feature_chains(kernel_task, 4, 2, 11, Silent())
     counts = [
         np.bincount(np.repeat(np.arange(c.alpha.size), c.n_features), c.sizes == 2, c.alpha.size)
         for c in found

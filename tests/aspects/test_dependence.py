@@ -440,7 +440,7 @@ def test_one_respondent_who_determines_the_result_is_named():
     board = th.leaderboard(data, people="adjusted", progressbar=False)
     assert "One respondent contributes 79 % of" in str(board)
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
-    assert "One respondent contributes 79 % of" in model._estimates_.error_source
+    assert "One respondent contributes 79 % of" in model.findings()["weights"].notes[-1]
     assert "largely determines" not in str(th.leaderboard(comparisons(), progressbar=False))
 
 
@@ -729,7 +729,7 @@ def test_what_weights_vary_about_is_recorded(uncompiled):
     chain.run_until(chain.total)
     drawn, last = chain.draws, chain.ladder.at[0]
     columns = int(drawn.n_features[-1])
-    np.testing.assert_array_equal(drawn.unique_weights[-1, 3], chain.bases.own[last])
+    np.testing.assert_array_equal(drawn.unique_weights[-1, 3], chain.bases.unique[last])
     owned = chain.state.m[0][: int(chain.state.whole[0, COLUMNS])] > 0
     np.testing.assert_array_equal(
         drawn.weights[len(drawn.weights) - columns :, 3], chain.bases.v[last][: len(owned)][owned]
@@ -765,7 +765,7 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     data = comparisons(people=4)
     run = {"draws": 4, "tune": 1, "thin": 1, "chains": 1, "random_seed": 1, "progressbar": False}
     model = th.EliminationByAspects([[1]] * 4, people=th.people.Individuals()).fit(data, **run)
-    assert model._groups == tuple(data.respondents) and dependence_of(model).model == INDIVIDUALS
+    assert dependence_of(model).model == INDIVIDUALS
     similar = th.EliminationByAspects([[1]] * 4, people=th.people.Groups("similar"))
     of_people, of_groups = (
         each.prepare(given, 1, 0, 1).task.model._replace(prior=None)

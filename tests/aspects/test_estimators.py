@@ -15,7 +15,7 @@ from scipy import stats
 
 import thali as th
 import thali._aspects.answers.set_search as set_search
-from thali._aspects.answers.set_search import feature_sets, log_feature_gain
+from thali._aspects.answers.set_search import find_feature_sets, log_feature_gain
 from thali.errors import ArgumentError, DataWarning, EstimateWarning
 from thali.priors import FiniteFeatures, IndianBuffet
 
@@ -510,7 +510,7 @@ def test_sets_of_more_objects_than_a_word_has_bits():
         [((0, 65), 0.1), ((0, 129), 0.1)],
         [((0, 1), 0.1), ((0, 129), 0.1)],
     ]
-    sets = feature_sets(columns_of_sets(draws, n), n)
+    sets = find_feature_sets(columns_of_sets(draws, n), n)
     assert sorted(sets.counts.tolist()) == [1, 2]
     owned = {tuple(np.flatnonzero(row)) for row in sets.patterns}
     assert owned == {(0, 129), (0, 65), (0, 1)}
@@ -536,7 +536,7 @@ def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones
 ):
     columns, sets, data, constant = problem(draws=700, patterns=14)
     judgements = 1.0 + np.arange(len(data.values)) % 4 if judged else np.ones(len(data.values))
-    found = feature_sets(columns, 6)
+    found = find_feature_sets(columns, 6)
     prior, rate, sigma2 = IndianBuffet(), 2.0, 0.01
     case = set_search.FeatureSearchProblem(
         data.first,
@@ -572,7 +572,7 @@ def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones
         key = tuple(sorted(owners for owners, _ in shared))
         best[key] = max(best.get(key, -math.inf), score)
     assert len(best) > 250
-    chosen = set_search.promising(found, case, np.arange(len(found.counts)), integrated)
+    chosen = set_search.select_promising_sets(found, case, np.arange(len(found.counts)), integrated)
     keys = [
         tuple(sorted(tuple(np.flatnonzero(c)) for c in found.matrix(number).T)) for number in chosen
     ]

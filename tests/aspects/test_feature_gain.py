@@ -11,7 +11,12 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 
 import thali._aspects.answers.set_search as set_search
-from thali._aspects.answers.set_search import Terms, argmax_weights, log_evidence, log_feature_gain
+from thali._aspects.answers.set_search import (
+    FeatureTerms,
+    log_evidence,
+    log_feature_gain,
+    maximise_weights,
+)
 from thali.priors import IndianBuffet
 
 PRINTED = [
@@ -79,7 +84,7 @@ def test_gains_against_quadrature_in_the_tails(shape):
 @pytest.mark.parametrize("shape", [1.0, 2.0])
 def test_the_closed_forms_agree_with_the_rule_for_any_shape(shape):
     z = np.concatenate([np.linspace(-60, 20, 4001), [-1e6, -1e3, 1e3, 1e6]])
-    closed = set_search._log_integral_1 if shape == 1 else set_search._log_integral_2
+    closed = set_search._log_integral_shape_1 if shape == 1 else set_search._log_integral_shape_2
     shapes = np.full(z.shape, shape)
     # 1 + z M cancels to 1 / z^2 between -5 and -50: eps * 2500 at the worst; from there q^4 * 945
     # is left out
@@ -135,7 +140,7 @@ def terms_of(
         1, -1, n
     )
     judgements = np.ones(len(values)) if judgements is None else judgements
-    return Terms.of(
+    return FeatureTerms.of(
         owners, np.array([list(copies.values())], float), first, second, values, judgements
     )
 
@@ -175,8 +180,8 @@ def test_a_mean_of_judgements_says_what_they_all_say(features):
     apart = 0.5 * np.log(number).sum() + 0.5 * (number - 1).sum() * math.log(2 * math.pi * sigma2)
     gained = log_evidence(means, sigma2, 2.0, 4.0) - log_evidence(one_by_one, sigma2, 2.0, 4.0)
     assert gained == pytest.approx(apart, rel=1e-12)
-    assert argmax_weights(means, sigma2, 2.0, 4.0) == pytest.approx(
-        argmax_weights(one_by_one, sigma2, 2.0, 4.0)
+    assert maximise_weights(means, sigma2, 2.0, 4.0) == pytest.approx(
+        maximise_weights(one_by_one, sigma2, 2.0, 4.0)
     )
 
 
@@ -204,7 +209,7 @@ def test_evidence_of_many_weights_against_importance_sampling(shape, rate):
     features = [(0, 1, 2), (2, 3), (3, 4, 5), (0, 1, 2)]
     terms = terms_of(features, n=6, first=first, second=second, values=rng.gamma(4.0, 0.1, 15))
     sigma2, d, draws = 0.02, 4, 400_000
-    mode = argmax_weights(terms, sigma2, shape + 1.0, rate)[0]
+    mode = maximise_weights(terms, sigma2, shape + 1.0, rate)[0]
     # log weights from a t distribution with 4 degrees of freedom about the mode
     hessian = terms.gram[0] * np.outer(mode, mode) / sigma2 + np.diag(terms.copies[0] * shape)
     root = np.linalg.cholesky(np.linalg.inv(hessian))
@@ -244,8 +249,8 @@ def test_terms_count_measured_pairs_only():
     np.testing.assert_array_equal(terms.gram[0], [[0, 0, 0], [0, 1, 1], [0, 1, 2]])
     np.testing.assert_allclose(terms.sums[0], [0, 0.45, 0.75])
     # of the feature that no measured pair shares only the prior is left
-    assert argmax_weights(terms, 0.01, 3.0, 4.0)[0, 0] == pytest.approx(0.5)
-    assert argmax_weights(terms, 0.01, 1.0, 4.0)[0, 0] == 0.0
+    assert maximise_weights(terms, 0.01, 3.0, 4.0)[0, 0] == pytest.approx(0.5)
+    assert maximise_weights(terms, 0.01, 1.0, 4.0)[0, 0] == 0.0
 
 
 @pytest.mark.parametrize("shape", [1.0, 2.5])
@@ -257,7 +262,7 @@ def test_the_most_probable_weights_are_a_maximum(shape):
     values = rng.gamma(2.0, 0.2, 21)
     terms = terms_of(features, n=7, first=first, second=second, values=values)
     sigma2, rate = 0.01, 3.0
-    found = argmax_weights(terms, sigma2, shape, rate)[0]
+    found = maximise_weights(terms, sigma2, shape, rate)[0]
     inside = np.array([[i in members for i in range(7)] for members in [*features, range(7)]])
     inside = (inside[:, first] & inside[:, second]).astype(float)
 

@@ -48,7 +48,7 @@ def test_features_have_a_weight_in_each_group(model):
     assert {"weight[women]", "weight_low[men]", "P(women > men)", "probability"} <= set(
         table.columns
     )
-    for name in model._groups:
+    for name in ("women", "men"):
         of_one = model.of_group(name).features(0.0)
         np.testing.assert_array_equal(table[f"weight[{name}]"], of_one["weight"])
         assert of_one["members"].tolist() == table["members"].tolist()
@@ -109,9 +109,7 @@ def test_common_weights_are_those_of_the_pooled_data(data):
     )
     of_all = th.EliminationByAspects([[1], [1], [0]]).fit(pooled(data), **RUN)
     assert together.posterior_["posterior"].equals(of_all.posterior_["posterior"])
-    assert together._groups == () and together.of_group("women").predict_proba(
-        [("0", "1")]
-    ).shape == (1,)
+    assert together.of_group("women").predict_proba([("0", "1")]).shape == (1,)
 
 
 @pytest.mark.fit  # for its time

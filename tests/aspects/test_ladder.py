@@ -14,9 +14,9 @@ from thali._aspects.samplers.task import MIN_ANNEALED
 from thali._aspects.samplers.tempering import (
     MAX_TEMPERATURES,
     MIN_ATTEMPTS,
-    evened,
-    geometric,
-    ladder,
+    build_ladder,
+    equalize_rejections,
+    space_temperatures,
 )
 
 TRIED = 1000.0
@@ -25,7 +25,7 @@ TRIED = 1000.0
 def measured(beta, barrier):
     """A ladder whose gaps reject swaps by how far the barrier, a function of log beta, rises over
     them."""
-    steps = ladder(1.0 / beta)
+    steps = build_ladder(1.0 / beta)
     rejected = np.clip(-np.diff(barrier(np.log(beta))), 0.0, 1.0)
     return steps._replace(tried=np.full(beta.size - 1, TRIED), accepted=TRIED * (1.0 - rejected))
 
@@ -40,9 +40,9 @@ def steep_in_the_middle(log_beta):
 
 @pytest.mark.parametrize("barrier", [linear, steep_in_the_middle])
 def test_all_gaps_come_to_reject_alike(barrier):
-    beta = 1.0 / np.array(geometric(8, 10.0))
+    beta = 1.0 / np.array(space_temperatures(8, 10.0))
     for _ in range(12):
-        _, beta = evened(measured(beta, barrier))
+        _, beta = equalize_rejections(measured(beta, barrier))
     rejected = 1.0 - measured(beta, barrier).accepted / TRIED
     total = float(barrier(0.0) - barrier(-math.log(10.0)))
     assert beta[0] == 1.0
@@ -53,34 +53,36 @@ def test_all_gaps_come_to_reject_alike(barrier):
 
 
 def test_a_level_is_added_where_most_is_rejected():
-    steps = ladder((1.0, 2.0, 4.0))._replace(
+    steps = build_ladder((1.0, 2.0, 4.0))._replace(
         tried=np.full(2, TRIED), accepted=np.array([0.3, 0.9]) * TRIED
     )
-    gaps, beta = evened(steps)
+    gaps, beta = equalize_rejections(steps)
     assert gaps.size == 0  # 2 x .8 gaps are enough
     assert beta[1] > 0.5  # the first gap narrows
-    gaps, beta = evened(steps._replace(accepted=np.array([0.0, 0.4]) * TRIED))
+    gaps, beta = equalize_rejections(steps._replace(accepted=np.array([0.0, 0.4]) * TRIED))
     assert gaps.tolist() == [0, 1]
     assert beta.size == 5
 
 
 def test_levels_stay_where_too_few_swaps_were_tried():
-    steps = ladder((1.0, 2.0, 4.0))
-    gaps, beta = evened(steps._replace(tried=np.array([TRIED, MIN_ATTEMPTS - 1.0])))
+    steps = build_ladder((1.0, 2.0, 4.0))
+    gaps, beta = equalize_rejections(steps._replace(tried=np.array([TRIED, MIN_ATTEMPTS - 1.0])))
     assert gaps.size == 0
     assert np.array_equal(beta, steps.beta)
 
 
 def test_there_are_never_more_levels_than_the_most():
-    beta = 1.0 / np.array(geometric(60, 10.0))
-    gaps, longer = evened(measured(beta, lambda log_beta: 59.0 * log_beta / math.log(10.0)))
+    beta = 1.0 / np.array(space_temperatures(60, 10.0))
+    gaps, longer = equalize_rejections(
+        measured(beta, lambda log_beta: 59.0 * log_beta / math.log(10.0))
+    )
     assert longer.size == beta.size + gaps.size == MAX_TEMPERATURES
 
 
 def short_task(tune=12):
     data = th.Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]], sigma=0.2)
     task = th.AdditiveClustering(tempering=3).prepare(data, 2, tune, 10).task
-    return replace(task, kernel=task.kernel.python, evens=True)
+    return replace(task, kernel=task.kernel.python, anneals=True)
 
 
 def test_levels_fall_from_a_common_temperature_to_their_own():
@@ -111,24 +113,26 @@ def test_temperatures_of_the_user_stay_and_so_do_those_of_other_models():
         th.datasets.additive(n, n_features=2, random_seed=1).data
         for n in (MIN_ANNEALED - 1, MIN_ANNEALED)
     )
-    assert th.AdditiveClustering(sigma=0.1).prepare(many, 1, 1, 1).task.evens
-    assert not th.AdditiveClustering(sigma=0.1).prepare(few, 1, 1, 1).task.evens
-    assert not th.AdditiveClustering(sigma=0.1, tempering=False).prepare(many, 1, 1, 1).task.evens
+    assert th.AdditiveClustering(sigma=0.1).prepare(many, 1, 1, 1).task.anneals
+    assert not th.AdditiveClustering(sigma=0.1).prepare(few, 1, 1, 1).task.anneals
+    assert not th.AdditiveClustering(sigma=0.1, tempering=False).prepare(many, 1, 1, 1).task.anneals
     assert (
-        not th.AdditiveClustering(sigma=0.1, tempering=(1, 2, 4)).prepare(many, 1, 1, 1).task.evens
+        not th.AdditiveClustering(sigma=0.1, tempering=(1, 2, 4))
+        .prepare(many, 1, 1, 1)
+        .task.anneals
     )
     assert (
         not th.EliminationByAspects(unique=False)
         .prepare(th.datasets.celebrities(), 1, 1, 1)
-        .task.evens
+        .task.anneals
     )
 
 
 def test_memberships_are_drawn_together_of_many_objects_alone():
     for n, tempering, kernel in (
-        (MIN_ANNEALED - 1, None, recommended.conjugate),
-        (MIN_ANNEALED, None, recommended.conjugate_together),
-        (MIN_ANNEALED, False, recommended.conjugate),
+        (MIN_ANNEALED - 1, None, recommended.sweep_conjugate),
+        (MIN_ANNEALED, None, recommended.sweep_conjugate_jointly),
+        (MIN_ANNEALED, False, recommended.sweep_conjugate),
     ):
         data = th.datasets.additive(n, n_features=2, random_seed=1).data
         assert (

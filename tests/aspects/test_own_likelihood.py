@@ -113,7 +113,7 @@ def test_what_a_chain_keeps_is_what_its_features_say(likelihood, prior):
     kept = chain.cache
     model = chain.task.model.likelihood
     fresh = chain.task.make_cache(model)
-    operations.rebuild(model, fresh, chain.state)
+    operations.rebuild_cache(model, fresh, chain.state)
     assert chain.state.whole[COLUMNS] > 0
     # where nobody sees features of one option, these come and go without a note in the sums of
     # single options
@@ -148,11 +148,11 @@ def test_toggles_of_an_open_column_follow_its_owners():
             d = state.w[k] if state.Z[k, j] == 0.0 else -state.w[k]
             one, other = (
                 f(likelihood, cache, state, k, j, d)
-                for f in (operations.delta_joined, operations.delta_member)
+                for f in (operations.delta_open_member, operations.delta_member)
             )
             assert one == pytest.approx(other, abs=1e-12)
         joins = state.Z[k, i] == 0.0
-        flips.toggle(
+        flips.flip_member(
             model,
             cache,
             state,
@@ -379,7 +379,10 @@ def test_the_sampler_of_choices_without_unique_aspects_draws_as_before(monkeypat
     # the kernel without compensated moves is the longer one with these left out, and they draw
     # nothing there
     draws = []
-    for kernel in (recommended.infinite_without_unique.python, recommended.infinite.python):
+    for kernel in (
+        recommended.sweep_infinite_without_unique.python,
+        recommended.sweep_infinite.python,
+    ):
         task = build_task(
             th.priors.IndianBuffet(),
             th.likelihoods.Elimination(0.05, unique=False),
@@ -387,7 +390,7 @@ def test_the_sampler_of_choices_without_unique_aspects_draws_as_before(monkeypat
             **{"weight_prior": (1.0, 1.0), "alpha": None, "draws": 1, "tune": 0, "thin": 10**9},
             tempering=False,
         )
-        assert task.kernel is recommended.infinite_without_unique
+        assert task.kernel is recommended.sweep_infinite_without_unique
         task.kernel = kernel
         chain = FeatureChain(task, np.random.default_rng(3))
         chain.run_until(20)

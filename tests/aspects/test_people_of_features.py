@@ -51,7 +51,7 @@ KINDS = [(judges, {"sigma": 0.2}), (odd_ones, {}), (odd_ones, {"link": "ratio"})
 def test_the_summary_is_of_the_population(data, more, uncompiled, tmp_path):
     model = fitted(data(), features=np.array([[1, 0], [1, 1], [0, 1], [0, 0]]), **more)
     seen = all_drawn(model.posterior_)
-    assert model._groups == ("p0", "p1", "p2") and dependence_of(model).model == "individuals"
+    assert dependence_of(model).model == "individuals"
     assert seen["common_weights"].dims == ("chain", "draw", "feature")
     rows = model.summary()
     assert {"kappa", "weight[a, b]", "weight[b, c]"} <= set(rows.index)

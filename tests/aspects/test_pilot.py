@@ -13,20 +13,20 @@ from helpers.watched_runs import run_of
 import thali as th
 from thali._aspects.populations.groups_chain import MAX_TEMPERED
 from thali._aspects.samplers.chains import (
-    EFFECTIVE,
-    LOOK,
+    EFFECTIVE_SHARE,
     MIN_TEMPERED,
-    PILOT,
-    apart,
-    looked_at,
-    pairs_of,
-    pilot_of,
-    thin_for,
+    PILOT_STEP,
+    PILOT_SWEEPS,
+    choose_thin,
+    compute_draw_spacing,
+    compute_pilot_statistics,
+    count_pilot_sweeps,
+    select_neighbour_pairs,
 )
-from thali._aspects.samplers.task import LEVELS, THIN
+from thali._aspects.samplers.task import DEFAULT_THIN, FIRST_LEVELS
 from thali._data.groups import GroupedData
 from thali._inference.progress import Progress
-from thali._model import bound
+from thali._model import run_budget
 from thali._model import sampling as fits
 from thali._model.sampling import _Work
 from thali.errors import EstimateWarning
@@ -37,11 +37,11 @@ QUICK = {"draws": 30, "chains": 3, "random_seed": 2, "progressbar": False}
 @pytest.mark.unit
 @pytest.mark.parametrize("time", [0.5, 1.0, 1.5, 2.0, 3.0, 9.0, 19.0, 50.0])
 def test_with_the_fewest_sweeps_half_of_the_draws_are_effective(time):
-    memory, distance = max(0.0, (time - 1.0) / (time + 1.0)), apart(time)
+    memory, distance = max(0.0, (time - 1.0) / (time + 1.0)), compute_draw_spacing(time)
     if memory == 0.0:
         assert distance == 0.0
     else:
-        assert (1.0 - memory**distance) / (1.0 + memory**distance) == pytest.approx(EFFECTIVE)
+        assert (1.0 - memory**distance) / (1.0 + memory**distance) == pytest.approx(EFFECTIVE_SHARE)
 
 
 @pytest.mark.parametrize(
@@ -51,30 +51,30 @@ def test_for_the_slowest(memory, wanted):
     """Of an autoregressive process half of the draws t apart are effective where memory**t is a
     third."""
     rng = np.random.default_rng(1)
-    seen = np.zeros((4, LOOK * 1300, 2))
+    seen = np.zeros((4, PILOT_STEP * 1300, 2))
     seen[..., 0] = rng.normal(size=seen.shape[:2])
     for t in range(1, seen.shape[1]):
         seen[:, t, 1] = memory * seen[:, t - 1, 1] + rng.normal(size=4)
-    looks = list(seen[:, ::LOOK])
-    assert wanted[0] <= thin_for(looks, 1, 40) <= wanted[1]
-    assert thin_for(looks, 38, 40) >= 38
+    looks = list(seen[:, ::PILOT_STEP])
+    assert wanted[0] <= choose_thin(looks, 1, 40) <= wanted[1]
+    assert choose_thin(looks, 38, 40) >= 38
 
 
 def test_what_never_changes_decides_nothing():
-    assert thin_for([np.ones((500, 3))] * 2, 1, 25) == 25
+    assert choose_thin([np.ones((500, 3))] * 2, 1, 25) == 25
     seen = np.ones((2, 500, 2))
     seen[..., 1] = np.random.default_rng(1).normal(size=(2, 500))
-    assert thin_for(list(seen), 1, 25) <= 3
+    assert choose_thin(list(seen), 1, 25) <= 3
 
 
 def test_chains_that_are_apart_take_as_many_as_before():
     seen = np.random.default_rng(1).normal(size=(4, 500, 1)) + 10 * np.arange(4)[:, None, None]
-    assert thin_for(list(seen), 1, 25) == 25
+    assert choose_thin(list(seen), 1, 25) == 25
 
 
 def test_pairs_are_neighbours_evenly_spread():
-    assert pairs_of(3).tolist() == [[0, 1, 2], [1, 2, 0]]
-    assert pairs_of(1000).shape == (2, 32)
+    assert select_neighbour_pairs(3).tolist() == [[0, 1, 2], [1, 2, 0]]
+    assert select_neighbour_pairs(1000).shape == (2, 32)
 
 
 @pytest.mark.fit
@@ -87,7 +87,7 @@ def test_what_is_seen_is_the_choice_probability():
     data, model = random_comparisons(6, 9), th.EliminationByAspects(lapse=0.0)
     chain = FeatureChain(model.prepare(data, 20, 10, 1).task, spawn_generators(1, 1)[0])
     chain.run_until(30)
-    seen = looked_at(chain.task.model, chain.state, chain.pairs)
+    seen = compute_pilot_statistics(chain.task.model, chain.state, chain.pairs)
     draws = chain.draws
     assert seen[0] == draws.n_features[-1] and seen[1] == pytest.approx(np.log(draws.alpha[-1]))
     fitted = th.EliminationByAspects(lapse=0.0).fit(
@@ -108,10 +108,10 @@ def test_it_is_chosen_while_tuning():
     np.testing.assert_array_equal(
         *(tree["posterior"]["unique_weights"].values for tree in (one, two))
     )
-    few = -(-PILOT // 25)
-    assert PILOT / few <= model.fit(data, tune=few, **QUICK).posterior_.attrs["thin"] <= 25
+    few = -(-PILOT_SWEEPS // 25)
+    assert PILOT_SWEEPS / few <= model.fit(data, tune=few, **QUICK).posterior_.attrs["thin"] <= 25
     assert model.fit(data, tune=few - 1, **QUICK).posterior_.attrs["thin"] == 25
-    chosen = model.fit(data, tune=PILOT // 2, **QUICK).posterior_
+    chosen = model.fit(data, tune=PILOT_SWEEPS // 2, **QUICK).posterior_
     assert 2 <= chosen.attrs["thin"] < 10 and chosen["posterior"].sizes["draw"] == QUICK["draws"]
     assert model.fit(data, tune=400, thin=7, **QUICK).posterior_.attrs["thin"] == 7
 
@@ -127,16 +127,16 @@ def test_a_ladder_that_changes_in_the_pilot_hides_nothing_from_it():
             th.EliminationByAspects(lapse=0.0, tempering=2), random_comparisons(6, 9), **run
         )
         (chain,) = sampling.chains(10, np.random.SeedSequence(2))[:1]
-        assert chain.in_pilot and chain.schedule[0][0] < PILOT
+        assert chain.in_pilot and chain.schedule[0][0] < PILOT_SWEEPS
         for end in range(1, slices + 1):
-            chain.run_until(end * PILOT // slices)
-        seen.append(chain.seen)
+            chain.run_until(end * PILOT_SWEEPS // slices)
+        seen.append(chain.pilot_statistics)
     assert seen[0].any(axis=1).all()
     np.testing.assert_array_equal(*seen)
 
 
 @pytest.mark.unit
-@pytest.mark.parametrize(("groups", "thin"), [(2, MIN_TEMPERED), (MAX_TEMPERED + 1, THIN)])
+@pytest.mark.parametrize(("groups", "thin"), [(2, MIN_TEMPERED), (MAX_TEMPERED + 1, DEFAULT_THIN)])
 def test_of_groups_it_is_what_gave_the_most_effective_draws_a_second(uncompiled, groups, thin):
     """Fewer sweeps between tempered draws than of one group; asked for, as asked."""
     data = GroupedData({f"group {g}": random_comparisons(4, g) for g in range(groups)})
@@ -170,10 +170,12 @@ def test_a_run_that_chose_fewer_sweeps_may_have_more_draws():
     )
     sampling = replace(sampling, bound=2_000)
     chains = sampling.chains(10, np.random.SeedSequence(2))
-    assert chains[0].in_pilot and chains[0].total == PILOT and sampling.allowed(chains) == 2_000
+    assert (
+        chains[0].in_pilot and chains[0].total == PILOT_SWEEPS and sampling.allowed(chains) == 2_000
+    )
     for chain in chains:
-        chain.run_until(PILOT)
-        assert np.abs(chain.seen).sum(axis=1).all()  # a row a look
+        chain.run_until(PILOT_SWEEPS)
+        assert np.abs(chain.pilot_statistics).sum(axis=1).all()  # a row a look
     sampling.end_pilot(chains)
     thin = chains[0].thin
     assert thin < 25 and chains[0].total == 410 * thin
@@ -197,7 +199,9 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
     assert sampling.min_draws == 500 and chains[0].in_pilot
     for number, chain in enumerate(chains):
         # as if draws were independent
-        chain.seen[:] = np.random.default_rng(number).normal(size=chain.seen.shape)
+        chain.pilot_statistics[:] = np.random.default_rng(number).normal(
+            size=chain.pilot_statistics.shape
+        )
         chain.run_until(4)
     sampling.end_pilot(chains)
     assert chains[0].thin == MIN_TEMPERED
@@ -205,8 +209,11 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
     restored = chains_of(None)[1][0]
     restored.restore(chains[0].pack_state())
     assert restored.schedule == chains[0].schedule and not restored.in_pilot
-    task = replace(chains[0].task, evens=True)
-    assert pilot_of(task, False) == 0 and pilot_of(replace(task, evens=False), False) == PILOT
+    task = replace(chains[0].task, anneals=True)
+    assert (
+        count_pilot_sweeps(task, False) == 0
+        and count_pilot_sweeps(replace(task, anneals=False), False) == PILOT_SWEEPS
+    )
 
 
 @pytest.mark.long
@@ -229,12 +236,12 @@ def test_chains_that_begin_again_with_tempering_have_what_is_left_of_the_budget(
     """Less than half of it is not enough to begin again."""
     data = random_comparisons(8, 3)
     sampling = run_of(th.EliminationByAspects(), data)
-    assert sampling.forecast is not None and sampling.tempered(0).forecast.most <= bound.BUDGET
-    spent = int(0.4 * bound.BUDGET / sampling.forecast.sweep)
+    assert sampling.forecast is not None and sampling.tempered(0).forecast.most <= run_budget.BUDGET
+    spent = int(0.4 * run_budget.BUDGET / sampling.forecast.sweep)
     again = sampling.tempered(spent)
-    assert again.forecast.most <= 0.6 * bound.BUDGET and again.tempered(0) is None
-    assert len(again.chains(10, np.random.SeedSequence(1))[0].ladder.beta) == LEVELS
-    assert sampling.tempered(int(0.6 * bound.BUDGET / sampling.forecast.sweep)) is None
+    assert again.forecast.most <= 0.6 * run_budget.BUDGET and again.tempered(0) is None
+    assert len(again.chains(10, np.random.SeedSequence(1))[0].ladder.beta) == FIRST_LEVELS
+    assert sampling.tempered(int(0.6 * run_budget.BUDGET / sampling.forecast.sweep)) is None
 
 
 @pytest.mark.long
@@ -249,7 +256,7 @@ def test_chains_that_begin_again_with_tempering_have_their_pilot(monkeypatch):
     )
     found = th.EliminationByAspects().fit(data, **how)
     assert found.posterior_["posterior"].sizes["draw"] == 500
-    at_once = th.EliminationByAspects(tempering=LEVELS).fit(data, **how)
+    at_once = th.EliminationByAspects(tempering=FIRST_LEVELS).fit(data, **how)
     for name in ("choice_probability", "alpha"):
         np.testing.assert_array_equal(
             found.posterior_["posterior"][name], at_once.posterior_["posterior"][name]

@@ -9,7 +9,7 @@ import pytest
 from helpers.sentences import refused
 
 import thali as th
-from thali._aspects.samplers.task import weights_of
+from thali._aspects.samplers.task import build_weight_prior
 from thali._aspects.weight_priors import GammaWeights, NormalWeights
 from thali.errors import ArgumentError
 
@@ -132,7 +132,7 @@ def test_only_likelihoods_of_ones_own_take_a_normal_prior():
 
 def test_a_gamma_prior_may_be_given_by_its_name():
     assert (
-        weights_of(th.likelihoods.Gamma(1, 2), OWN)
-        == weights_of((1, 2), OWN)
+        build_weight_prior(th.likelihoods.Gamma(1, 2), OWN)
+        == build_weight_prior((1, 2), OWN)
         == GammaWeights(1.0, 2.0)
     )

@@ -68,9 +68,9 @@ def test_chains_of_many_objects_begin_near_the_features(features, link):
 
 def test_few_objects_and_given_features_begin_at_a_prior_draw():
     few = th.datasets.triplets(39, 100, random_seed=2).data
-    assert th.AdditiveClustering().prepare(few, 1, 1, 1).task.begins is None
+    assert th.AdditiveClustering().prepare(few, 1, 1, 1).task.sample_start is None
     given = th.AdditiveClustering(np.eye(40, 3, dtype=int) + np.eye(40, 3, -3, dtype=int))
-    assert given.prepare(many_objects().data, 1, 1, 1).task.begins is None
+    assert given.prepare(many_objects().data, 1, 1, 1).task.sample_start is None
 
 
 @pytest.mark.fit

@@ -7,7 +7,7 @@ import pytest
 from helpers.watched_runs import run_of
 
 import thali as th
-from thali._aspects.state import COLUMNS, empty_state
+from thali._aspects.state import COLUMNS, make_empty_state
 from thali._data.groups import GroupedData
 
 SWEEPS = 1000
@@ -66,7 +66,7 @@ def counted(task):
     chain.run_until(SWEEPS)
     for sweep in range(SWEEPS + 10, 2 * SWEEPS, 10):
         chain.run_until(sweep)
-        times.append(task.times_heavier([chain]))
+        times.append(task.compute_cost_ratio([chain]))
     return np.mean(times)
 
 
@@ -88,7 +88,7 @@ def test_forecast_beside_the_columns_that_chains_have(simulated, n):
 )
 def test_forecast_beside_the_columns_of_all_levels(simulated, n):
     model, data = simulated(n, np.random.default_rng(n))
-    assert 0.5 < counted(model.prepare(data, SWEEPS, SWEEPS, 1).task.with_short_run(False)) < 2.0
+    assert 0.5 < counted(model.prepare(data, SWEEPS, SWEEPS, 1).task.add_work_counts(False)) < 2.0
 
 
 @pytest.mark.long
@@ -99,7 +99,7 @@ def test_forecast_beside_the_columns_of_sixty_objects_by_features_and_noise(n_fe
     assert (
         0.5
         < counted(
-            th.AdditiveClustering().prepare(data, SWEEPS, SWEEPS, 1).task.with_short_run(False)
+            th.AdditiveClustering().prepare(data, SWEEPS, SWEEPS, 1).task.add_work_counts(False)
         )
         < 2.0
     )
@@ -109,9 +109,12 @@ def test_forecast_beside_the_columns_of_sixty_objects_by_features_and_noise(n_fe
 def test_forecast_beside_the_columns_of_triplets_of_three_hundred_objects():
     data = th.datasets.triplets(300, 30_000, random_seed=1, n_features=15).data
     task = th.AdditiveClustering().prepare(data, SWEEPS, SWEEPS, 1).task
-    chain, forecast = task.chain(np.random.default_rng(1)), task.with_short_run(False).columns()
+    chain, forecast = (
+        task.chain(np.random.default_rng(1)),
+        task.add_work_counts(False).forecast_columns(),
+    )
     chain.run_until(40)
-    assert forecast > 2.0 * task.columns()
+    assert forecast > 2.0 * task.forecast_columns()
     assert 0.5 < (chain.state.whole[COLUMNS] + 1) / (forecast + 1) < 2.0
 
 
@@ -119,13 +122,13 @@ def test_forecast_beside_the_columns_of_triplets_of_three_hundred_objects():
 @pytest.mark.parametrize(("n", "columns"), [(149, None), (150, 7)])
 def test_of_many_objects_the_beginning_of_chains_counts(n, columns):
     rows = [(i, (i + 1) % n, (i + 2) % n) for i in range(n)]
-    begun = empty_state(n, 8)
+    begun = make_empty_state(n, 8)
     begun.whole[COLUMNS] = 7
     task = replace(
         th.AdditiveClustering().prepare(th.Triplets(rows), 1, 0, None).task,
-        begins=lambda rng, task: begun,
+        sample_start=lambda rng, task: begun,
     )
-    assert task.with_short_run(False).counted == (columns and (1.0, columns))
+    assert task.add_work_counts(False).work_counts == (columns and (1.0, columns))
 
 
 @pytest.mark.fit
@@ -133,13 +136,15 @@ def test_a_short_run_counts_where_there_are_many_objects():
     few, many = (
         th.AdditiveClustering().prepare(similarities(n, None)[1], 1, 0, None).task for n in (16, 24)
     )
-    assert few.with_short_run(False) is few
-    one, again = many.with_short_run(False), many.with_short_run(False)
-    assert one.counted == again.counted and one.counted.levels >= len(many.temperatures)
-    times = [task.levels() * (task.columns() + 1.0) for task in (one, many)]
-    assert one.seconds_of_sweep() / many.seconds_of_sweep() == pytest.approx(times[0] / times[1])
+    assert few.add_work_counts(False) is few
+    one, again = many.add_work_counts(False), many.add_work_counts(False)
+    assert one.work_counts == again.work_counts and one.work_counts.levels >= len(many.temperatures)
+    times = [task.forecast_levels() * (task.forecast_columns() + 1.0) for task in (one, many)]
+    assert one.forecast_sweep_seconds() / many.forecast_sweep_seconds() == pytest.approx(
+        times[0] / times[1]
+    )
     slow = th.AdditiveClustering().prepare(similarities(600, None)[1], 1, 0, None).task
-    assert slow.with_short_run(False) is slow  # a sweep takes too long
+    assert slow.add_work_counts(False) is slow  # a sweep takes too long
     data = similarities(24, None)[1]
     cases = (
         (None, None, None, True),
@@ -150,7 +155,7 @@ def test_a_short_run_counts_where_there_are_many_objects():
     for draws, thin, max_time, counts in cases:
         run = run_of(th.AdditiveClustering(), data, draws, 5, 2, thin, max_time=max_time)
         task = run.chains(1, np.random.SeedSequence(1))[0].task
-        assert (task.counted is not None) == counts
+        assert (task.work_counts is not None) == counts
 
 
 @pytest.mark.long
@@ -168,13 +173,13 @@ def test_twice_the_columns_twice_the_work():
     few, many = (
         th.EliminationByAspects(number).prepare(data, 1, 0, None).task for number in (9, 19)
     )
-    assert many.seconds_of_sweep() == pytest.approx(2.0 * few.seconds_of_sweep())
+    assert many.forecast_sweep_seconds() == pytest.approx(2.0 * few.forecast_sweep_seconds())
     learned = th.EliminationByAspects().prepare(data, 1, 0, None).task
     # beside unique weights fewer aspects are found
-    assert 1.0 < learned.columns() < learned.prior.usual_columns(12)
+    assert 1.0 < learned.forecast_columns() < learned.prior.usual_columns(12)
     _, larger = comparisons(24, np.random.default_rng(0))
     of_more = th.EliminationByAspects(9).prepare(larger, 1, 0, None).task
-    assert of_more.seconds_of_sweep() > 2.0 * few.seconds_of_sweep()
+    assert of_more.forecast_sweep_seconds() > 2.0 * few.forecast_sweep_seconds()
 
 
 @pytest.mark.unit
@@ -185,17 +190,20 @@ def test_twice_the_columns_twice_the_work():
 def test_a_ladder_is_counted_with_the_levels_that_it_will_have(n, tempering, expected):
     _, data = similarities(n, np.random.default_rng(0))
     task = th.AdditiveClustering(sigma=0.05, tempering=tempering).prepare(data, 1, 0, None).task
-    assert task.levels() == pytest.approx(expected)
+    assert task.forecast_levels() == pytest.approx(expected)
 
 
 @pytest.mark.unit
 def test_columns_of_similarities_do_not_grow_with_their_objects():
     tables = [similarities(n, np.random.default_rng(0))[1] for n in (8, 36)]
     one, other = (
-        th.AdditiveClustering().prepare(data, 1, 0, None).task.columns() for data in tables
+        th.AdditiveClustering().prepare(data, 1, 0, None).task.forecast_columns() for data in tables
     )
     assert (
-        one == other > 4.0 == th.AdditiveClustering(4).prepare(tables[0], 1, 0, None).task.columns()
+        one
+        == other
+        > 4.0
+        == th.AdditiveClustering(4).prepare(tables[0], 1, 0, None).task.forecast_columns()
     )
 
 
@@ -210,7 +218,7 @@ def test_columns_of_similarities_do_not_grow_with_their_objects():
 )
 def test_columns_are_those_of_the_prior(arguments, columns):
     model, data = comparisons(12, np.random.default_rng(0), **arguments)
-    assert model.prepare(data, 1, 0, None).task.columns() == pytest.approx(columns)
+    assert model.prepare(data, 1, 0, None).task.forecast_columns() == pytest.approx(columns)
 
 
 @pytest.mark.fit
@@ -223,7 +231,7 @@ def test_a_run_may_be_as_much_longer_as_its_states_have_fewer_columns():
         chain.run_until(chain.total)
     task = chains[0].task
     columns = np.mean([chain.state.whole[COLUMNS] for chain in chains])
-    times = (columns + 1.0) / (task.columns() + 1.0)
+    times = (columns + 1.0) / (task.forecast_columns() + 1.0)
     assert times != 1.0 and sampling.allowed(chains) == pytest.approx(1_100 / times - 100, abs=1.0)
 
 
@@ -237,15 +245,23 @@ def test_groups_take_as_much_as_their_options_columns_and_levels():
         for groups in (2, 8, 30)
     )
     usual = two.prior.usual_columns(12)
-    assert (two.levels(), eight.levels(), many.levels()) == (8.0, pytest.approx(1.3 * 96**0.5), 1.0)
-    assert [task.columns() / usual for task in (two, eight, many)] == pytest.approx(
+    assert (two.forecast_levels(), eight.forecast_levels(), many.forecast_levels()) == (
+        8.0,
+        pytest.approx(1.3 * 96**0.5),
+        1.0,
+    )
+    assert [task.forecast_columns() / usual for task in (two, eight, many)] == pytest.approx(
         [2**0.5, 8**0.5, 30**0.5]
     )
-    heavier = (eight.levels() * (eight.columns() + 1.0)) / (two.levels() * (two.columns() + 1.0))
-    assert eight.seconds_of_sweep() == pytest.approx(4.0 * heavier * two.seconds_of_sweep())
+    heavier = (eight.forecast_levels() * (eight.forecast_columns() + 1.0)) / (
+        two.forecast_levels() * (two.forecast_columns() + 1.0)
+    )
+    assert eight.forecast_sweep_seconds() == pytest.approx(
+        4.0 * heavier * two.forecast_sweep_seconds()
+    )
     fixed = th.EliminationByAspects(4, tempering=[1.0, 2.0], people=th.people.Groups())
     known = fixed.prepare(GroupedData(dict.fromkeys("abcd", data)), 1, 0, None).task
-    assert (known.levels(), known.columns()) == (2.0, 4.0)
+    assert (known.forecast_levels(), known.forecast_columns()) == (2.0, 4.0)
 
 
 def of_groups(number):
@@ -285,5 +301,5 @@ def test_a_run_of_groups_is_as_much_shorter_as_its_states_have_more_columns():
     task = chains[0].task
     # the same for all groups
     columns = np.mean([chain.states.whole[:, 0, COLUMNS] for chain in chains])
-    times = (columns + 1.0) / (task.columns() + 1.0)
+    times = (columns + 1.0) / (task.forecast_columns() + 1.0)
     assert times != 1.0 and sampling.allowed(chains) == pytest.approx(1_100 / times - 100, abs=1.0)

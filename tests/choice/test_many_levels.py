@@ -11,7 +11,7 @@ from scipy.special import expit
 
 import thali as th
 from thali._choice.answers.logits import level_differences, means_of_neighbours
-from thali._choice.coding import coding_of
+from thali._choice.coding import build_coding
 from thali._choice.logits.hierarchical_draws import reported
 from thali.errors import DataError
 
@@ -69,7 +69,7 @@ def test_listed_levels_have_a_coefficient_each():
 
 @pytest.mark.unit
 def test_a_summary_looks_at_groups_and_landmarks():
-    coding = coding_of(DATA)
+    coding = build_coding(DATA)
     beta = np.random.default_rng(0).normal(size=(1, 2, 6, len(coding.names))) / 10
     found = reported(beta, DATA, coding)
     shares = [
@@ -81,7 +81,10 @@ def test_a_summary_looks_at_groups_and_landmarks():
     ]
     assert len(pairs) == 4 and pairs[0].endswith(" over 5")
     # each share is the sum of the shares of its levels
-    matrix, groups = coding.matrix(DATA.products)[DATA.row_product], DATA.scheme.groups["price"][1]
+    matrix, groups = (
+        coding.encode_codes(DATA.products)[DATA.row_product],
+        DATA.scheme.groups["price"][1],
+    )
     total = np.zeros(4)
     for task, person in enumerate(DATA.respondent_of_task):
         rows = slice(DATA.first_row[task], DATA.first_row[task + 1])
@@ -135,13 +138,13 @@ def test_of_many_products_the_levels_are_compared_on_neighbours_of_them():
     rows = rows.assign(price=rng.uniform(5, 25, len(rows)), weight=rng.uniform(1, 2, len(rows)))
     data = th.ChoiceExperiment.from_frame(rows, attributes=["price", "brand", "weight"])
     interactions = [("price", "brand"), ("weight", "brand")]
-    coding = coding_of(data, ["price", "weight"], interactions=interactions)
+    coding = build_coding(data, ["price", "weight"], interactions=interactions)
     ((few, weight),) = level_differences(coding, data, [(data.attributes.index("brand"), 0, 1)])
     assert len(few) == 256
     brand, taste = data.attributes.index("brand"), rng.normal(size=len(coding.names))
-    one, other = (coding.cells(data.products)[data.row_product] for _ in range(2))
+    one, other = (coding.convert_codes(data.products)[data.row_product] for _ in range(2))
     one[:, brand], other[:, brand] = 1.0, 0.0
-    utility = (coding.rows(one) - coding.rows(other)) @ taste
+    utility = (coding.encode_cells(one) - coding.encode_cells(other)) @ taste
     assert utility.std() > 1.0
     assert weight @ (few @ taste) == pytest.approx(utility.mean(), abs=1e-12)
     assert weight @ expit(few @ taste) == pytest.approx(expit(utility).mean(), abs=2e-4)

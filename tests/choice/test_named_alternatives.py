@@ -8,7 +8,7 @@ from helpers.sentences import said
 from scipy.optimize import minimize
 
 import thali as th
-from thali._choice.coding import constants_in_words
+from thali._choice.coding import describe_constants
 from thali._data.experiments.scheme import explain_no_constants
 
 MODES = ("train", "bus", "car")
@@ -135,10 +135,10 @@ def test_every_logit_has_them(model):
     data = data_of(trips(people=12))
     _, scheme = model._checked(data), model.get_params()
     assert scheme["constants"] is None
-    from thali._choice.coding import experiment
+    from thali._choice.coding import require_experiment
 
-    assert experiment(data, model.constants).attributes == ("cost", "time", "mode")
-    assert experiment(data_of(trips((1, 2, 3), people=12)), model.constants).attributes == (
+    assert require_experiment(data, model.constants).attributes == ("cost", "time", "mode")
+    assert require_experiment(data_of(trips((1, 2, 3), people=12)), model.constants).attributes == (
         "cost",
         "time",
     )
@@ -158,8 +158,8 @@ def test_the_sentence_says_which_and_how_to_change_it(run, tmp_path):
         words = ("--model", "MNL", "--alternative", "mode", "--linear", "cost,time")
         assert sentence in run("fit", tmp_path / "trips.csv", *words).err
     data = data_of(trips())
-    said(constants_in_words(data, None), "`constants=False`)")
-    said(constants_in_words(data, False), "`constants=True`)")
+    said(describe_constants(data, None), "`constants=False`)")
+    said(describe_constants(data, False), "`constants=True`)")
 
 
 @pytest.mark.data

@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 import sklearn
 from helpers.sentences import refused, said, warned
-from helpers.sparse_logit_runs import CoefficientChain, CoefficientPrior, mcse, problem_of
+from helpers.sparse_logit_runs import (
+    CoefficientChain,
+    CoefficientPrior,
+    build_coefficient_problem,
+    mcse,
+)
 from scipy.integrate import quad
 from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier
@@ -121,7 +126,9 @@ def test_posterior_of_weighted_rows():
     norm, first, second = (
         quad(lambda b, k=k: b**k * density(b), -12, 6, points=[-2, 0])[0] for k in range(3)
     )
-    problem = problem_of(x[:, None], codes, 2, 0, CoefficientPrior(eta, 1, 1, False), False, counts)
+    problem = build_coefficient_problem(
+        x[:, None], codes, 2, 0, CoefficientPrior(eta, 1, 1, False), False, counts
+    )
     chains = [
         CoefficientChain(problem, eta, np.random.default_rng(seed), 40_000, 1000, 1)
         for seed in range(2)

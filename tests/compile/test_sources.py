@@ -143,7 +143,7 @@ def test_it_is_the_same_in_another_process():
     code = "from thali._compile import jit\nfrom thali._compile.sources import collect_sources\n"
     code += "from thali._aspects.samplers import recommended\n"
     code += "from thali._aspects.priors.ibp import Buffet\n"
-    code += "print(collect_sources(recommended.infinite.python, [Buffet], jit._describe_options()).digest)"
+    code += "print(collect_sources(recommended.sweep_infinite.python, [Buffet], jit._describe_options()).digest)"
     run = {"capture_output": True, "text": True, "check": True, "timeout": PATIENCE}
     assert len({subprocess.run([sys.executable, "-c", code], **run).stdout for _ in range(2)}) == 1
 
@@ -151,7 +151,7 @@ def test_it_is_the_same_in_another_process():
 def test_a_kernel_counts_the_answers_of_the_classes_of_its_model_alone():
     priors = IndianBuffet().compiled(3), Given(np.ones((3, 1))).compiled(3)
     buffet, given = (
-        collect_sources(recommended.infinite.python, [type(prior)]) for prior in priors
+        collect_sources(recommended.sweep_infinite.python, [type(prior)]) for prior in priors
     )
     assert buffet.digest and given.digest and buffet.digest != given.digest
     homes = [{f.__module__.rpartition(".")[2] for f in each.functions} for each in (buffet, given)]

@@ -12,7 +12,7 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._data.judged import merge_new_data
-from thali._model.saved import packed, unpacked
+from thali._model.model_files import packed, unpacked
 from thali.errors import DataError
 
 LABELS = ["tea", "milk", "rum", "ale"]

@@ -11,7 +11,7 @@ from helpers.pages import notebook
 
 import thali as th
 from thali import PairedComparisons
-from thali._model.saved import packed, unpacked
+from thali._model.model_files import packed, unpacked
 from thali.errors import DataError
 
 LABELS = ["tea", "milk", "rum", "ale"]

@@ -9,7 +9,7 @@ from helpers.pages import notebook
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._model.saved import decoded, digest_of, encoded
+from thali._model.model_files import decoded, digest_of, encoded
 from thali.errors import DataError
 
 ROWS = [

@@ -8,7 +8,7 @@ import pytest
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._model.saved import decoded, digest_of, encoded
+from thali._model.model_files import decoded, digest_of, encoded
 from thali.errors import ArgumentError, DataError
 
 COUNTS = [[0, 3, 0], [1, 0, 0], [0, 0, 0]]

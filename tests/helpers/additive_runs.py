@@ -19,11 +19,11 @@ SAMPLERS = {"tempered": {}, "untempered": {"tempering": False}}
 
 
 @contextmanager
-def by_general_moves(sweep=recommended.infinite):
+def by_general_moves(sweep=recommended.sweep_infinite):
     """Run these sweeps meanwhile, whose moves suit any likelihood, instead of those of
     similarities."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(recommended, "conjugate", sweep)
+        patched.setattr(recommended, "sweep_conjugate", sweep)
         yield
 
 

@@ -7,7 +7,11 @@ import numpy as np
 from arviz_stats.base.array import array_stats
 from scipy import integrate, special
 
-from thali._classify.plackett_luce.gibbs import hamiltonian, motion_from, recommended
+from thali._classify.plackett_luce.chain import (
+    run_hamiltonian_sweeps,
+    run_recommended_sweeps,
+    start_motion,
+)
 from thali._classify.plackett_luce.state import (
     LOG_A,
     LOG_MASS,
@@ -15,9 +19,9 @@ from thali._classify.plackett_luce.state import (
     SWEEPS,
     ClassRows,
     WeightPrior,
-    class_rows,
-    empty_draws,
-    state_from,
+    allocate_weight_draws,
+    build_weight_state,
+    sort_rows_by_class,
 )
 
 COUNTS = np.array([[7, 2, 0, 5], [1, 9, 3, 5], [2, 2, 6, 4]])  # class × feature, check A1
@@ -57,11 +61,11 @@ def within(draws, expected, errors=4.0, slack=0.0):
 def full_rows(W, n_classes: int) -> ClassRows:
     """Room for any division of the rows into classes: one block a class."""
     n, p = W.shape
-    empty = class_rows(W, np.arange(n) % n_classes, n_classes)
+    empty = sort_rows_by_class(W, np.arange(n) % n_classes, n_classes)
     return empty._replace(
         W=np.zeros((n_classes, p, n)),
         sizes=np.zeros(n_classes, np.int64),
-        of_class=np.arange(n_classes),
+        class_of_block=np.arange(n_classes),
         first=np.arange(n_classes + 1),
     )
 
@@ -77,7 +81,7 @@ def _new_data(rng, W, weights, rows):
 
 
 def joint_scores(
-    W, n_classes: int, sampler: str, a, rounds: int, seed: int, sweep=recommended
+    W, n_classes: int, sampler: str, a, rounds: int, seed: int, sweep=run_recommended_sweeps
 ) -> dict[str, float]:
     """(mean − prior mean)/error of functions of a and the weights, alternating sweeps and new data.
 
@@ -88,15 +92,17 @@ def joint_scores(
     prior = WeightPrior(math.log(2.0), low, high, learned)
     rng = np.random.default_rng(seed)
     rows, p = full_rows(W, n_classes), W.shape[1]
-    state = state_from(np.log(rng.standard_exponential((n_classes, p))), 0.5 * (low + high), rows)
-    motion, nothing = motion_from(state), empty_draws(0, n_classes, p)
+    state = build_weight_state(
+        np.log(rng.standard_exponential((n_classes, p))), 0.5 * (low + high), rows
+    )
+    motion, nothing = start_motion(state), allocate_weight_draws(0, n_classes, p)
     state.real[STEP] = 0.6 if sampler == "hamiltonian" else 1.0
     log_a, log_mass, logs = np.empty(rounds), np.empty(rounds), np.empty((rounds, n_classes, p))
     for place in range(rounds):
         _new_data(rng, W, state.weights, rows)
-        state.whole[SWEEPS] = 0
+        state.counters[SWEEPS] = 0
         if sampler == "hamiltonian":
-            hamiltonian(rng, rows, prior, state, motion, nothing, 1, 0, 1)
+            run_hamiltonian_sweeps(rng, rows, prior, state, motion, nothing, 1, 0, 1)
         else:
             sweep(rng, rows, prior, state, nothing, 1, 0, 1)
         log_a[place], log_mass[place], logs[place] = (

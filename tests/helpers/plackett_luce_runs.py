@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from thali._classify.plackett_luce.gibbs import chains_of, settings_of
+from thali._classify.plackett_luce.chain import build_gibbs_settings, build_weight_chains
 from thali._inference.chains import run_chains
 from thali._inference.threads import NoProgress
 
@@ -32,12 +32,12 @@ def fit_gibbs(
     random_seed=None,
 ):
     """The draws of all chains, stacked, and their statistics."""
-    settings = settings_of(W.size, a, a_range, b, draws, tune, chains, thin)
+    settings = build_gibbs_settings(W.size, a, a_range, b, draws, tune, chains, thin)
     if sampler is not None:
         settings = replace(settings, sampler=sampler)
     if sweep is not None:
         settings = replace(settings, sampler="exchange", sweep=sweep)
-    made = chains_of(settings, W, codes, n_classes, random_seed)
+    made = build_weight_chains(settings, W, codes, n_classes, random_seed)
     run_chains(made, cores, Quiet())
     parts = [chain.read_draws(0, draws) for chain in made]
     drawn = {

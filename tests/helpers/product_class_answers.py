@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from helpers.product_class_cases import TP1, TP2, TP3, Experiment
-from thali._choice.product_classes.engines.fit import draws_between
-from thali._choice.product_classes.engines.mcmc import chains_of, fit_of
+from thali._choice.product_classes.engines.draw_records import slice_draws
+from thali._choice.product_classes.engines.mcmc import build_chains, build_engine_result
 from thali._choice.product_classes.engines.smc import run_smc
 from thali._choice.product_classes.particles import Particles
-from thali._choice.product_classes.reports.predict import probabilities_in_parts
-from thali._choice.product_classes.state import problem_of
+from thali._choice.product_classes.reports.predict import estimate_row_probabilities
+from thali._choice.product_classes.state import build_class_problem
 from thali._inference.chains import Run
 from thali._inference.threads import run_in_threads
 
@@ -131,7 +131,7 @@ class Plan(NamedTuple):
 def problem_of_case(name):
     """The compiled problem of a row of the table."""
     data, monotone, alpha, beta, *_ = ANSWERS[name][0]
-    return problem_of(data, monotone, alpha, beta)
+    return build_class_problem(data, monotone, alpha, beta)
 
 
 def functionals(draws: Particles) -> np.ndarray:
@@ -159,7 +159,7 @@ def functionals(draws: Particles) -> np.ndarray:
 def probabilities_of_parts(*arguments, by_draw=False, repeats=None, cores=None, random_seed=0):
     """Return the probability of each row in its task: a row for each chain, or for each draw."""
     how = {"by_draw": by_draw, "repeats": repeats, "cores": cores, "random_seed": random_seed}
-    return probabilities_in_parts(*arguments, **how)
+    return estimate_row_probabilities(*arguments, **how)
 
 
 def choice_probabilities(*arguments, **how):
@@ -185,7 +185,7 @@ def predicted(draws: Particles, products, seed: int) -> np.ndarray:
 def of_group(draws: Particles, group: int) -> Particles:
     """The draws of one group, which stand together."""
     begin, end = np.flatnonzero(draws.group == group)[[0, -1]]
-    return draws_between(draws, int(begin), int(end) + 1)
+    return slice_draws(draws, int(begin), int(end) + 1)
 
 
 def z_scores(by_group: np.ndarray, answers, floor: np.ndarray) -> np.ndarray:
@@ -275,6 +275,6 @@ def run_plan(problem, plan, cores=None, random_seed=None):
     run = plan.run._replace(cores=cores)
     if plan.method == "smc":
         return run_smc(problem, plan.lapse, run, plan.sweeps_per_step, random_seed)
-    chains = chains_of(problem, plan.lapse, run, plan.draws, random_seed)
+    chains = build_chains(problem, plan.lapse, run, plan.draws, random_seed)
     run_in_threads(chains, cores, Silent(chains))
-    return fit_of(chains)
+    return build_engine_result(chains)

@@ -9,13 +9,13 @@ import numpy as np
 
 from helpers.product_class_joint import average
 from thali._choice.product_classes.likelihood import log_likelihood
-from thali._choice.product_classes.state import target_of, workspace
+from thali._choice.product_classes.state import build_target, build_workspace
 from thali._choice.product_classes.sweep import draw_state
 
 
 @dataclass
 class Experiment:
-    """What `problem_of` reads of a ChoiceExperiment; products are rows of level codes, -1 =
+    """What `build_class_problem` reads of a ChoiceExperiment; products are rows of level codes, -1 =
     missing."""
 
     n_levels: list[int]
@@ -139,8 +139,8 @@ def possible_state(rng, problem, target, people):
     falls."""
     state = draw_state(rng, problem, people=people, shapes_from_prior=True)
     for lapse in [0.3, 0.05, 0.01] * 1000:
-        if math.isfinite(log_likelihood(problem, target, state, workspace(problem, state))):
+        if math.isfinite(log_likelihood(problem, target, state, build_workspace(problem, state))):
             return state
-        eased = target_of(problem, np.maximum(target.delta, lapse))
+        eased = build_target(problem, np.maximum(target.delta, lapse))
         state = average(rng, problem, eased, state, iterations=5)[1]
     raise AssertionError("no state found under which every choice is possible")

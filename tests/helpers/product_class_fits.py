@@ -9,7 +9,7 @@ import pandas as pd
 import thali
 from helpers.naive.product_classes import random_particles
 from thali._choice.product_classes.particles import Particles
-from thali._choice.product_classes.posterior import to_datatree
+from thali._choice.product_classes.posterior import build_classes_datatree
 from thali._data.experiments.design import build_design
 
 ATTRIBUTES = {
@@ -97,7 +97,7 @@ def fitted(data=None, monotone=None, *, model=None, **settings):
 
 def hold(model, result, data):
     """The model, fitted to the data with what an engine returned."""
-    tree = to_datatree(result, build_design(data), {"draws": 600, "tune": 100}, None, {})
+    tree = build_classes_datatree(result, build_design(data), {"draws": 600, "tune": 100}, None, {})
     model._restore(
         {"posterior_": tree, "_fitted_to_": str(data), "_people_": data.people}, "memory"
     )
@@ -112,7 +112,7 @@ def of_draws(draws, the_design):
     result = SimpleNamespace(
         particles=draws, trace=trace, messages=[], interrupted=False, **evidence
     )
-    tree = to_datatree(result, the_design, {"draws": 600, "tune": 100}, None, {})
+    tree = build_classes_datatree(result, the_design, {"draws": 600, "tune": 100}, None, {})
     directions = zip(the_design.scheme.names, draws.monotone, strict=True)
     model = thali.ProductClasses({name: DIRECTIONS[sign] for name, sign in directions if sign})
     model._restore({"posterior_": tree, "_fitted_to_": "a study", "_people_": None}, "memory")

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from thali._choice.product_classes.likelihood import (
+    count_included_levels,
     fill_hits,
     is_active,
-    log_with_lapse,
-    set_size,
+    log_likelihood_with_lapse,
     sum_features,
 )
-from thali._choice.product_classes.simulate import simulate
+from thali._choice.product_classes.simulate import simulate_choices
 from thali._choice.product_classes.state import (
     ACTIVE,
     CLASS,
@@ -33,10 +33,10 @@ from thali._choice.product_classes.state import (
     SIGN,
     TOP,
     A,
-    grown,
-    workspace,
+    build_workspace,
+    double_capacity,
 )
-from thali._choice.product_classes.sweep import forget_everybody, let_come, one_sweep
+from thali._choice.product_classes.sweep import add_respondents, finish_sweep, reset_state
 from thali._compile.jit import compiled, part
 
 NAMES = (
@@ -92,7 +92,7 @@ def functionals(
         mixed += negative * (owners - negative)
         for i in range(problem.n_levels.shape[0]):
             if is_active(problem, state.bits, k, i):
-                levels += set_size(problem, state.bits, k, i)
+                levels += count_included_levels(problem, state.bits, k, i)
     features, tanh_theta, tanh_eps, theta, negatives = 0, 0.0, 0.0, 0.0, 0
     shared, negatives_of_first, theta_of_first = 0, 0, 0.0
     for f in range(state.whole[TOP]):
@@ -121,7 +121,7 @@ def functionals(
         sum_features(problem.tasks, state.features, work.sums, 0, n)
         fill_hits(problem.tasks, state.features, work.sums, work.hit, 0, n)
         if n < people:
-            fit += log_with_lapse(problem.tasks, target, work.hit, n)
+            fit += log_likelihood_with_lapse(problem.tasks, target, work.hit, n)
         for t in range(problem.tasks.first_task[n], problem.tasks.first_task[n + 1]):
             out[row, len(NAMES) + t] += work.hit[t - problem.tasks.first_task[n]]
     a = state.real[A]
@@ -176,14 +176,14 @@ def run_chain(
     while at[0] < total:
         if data == PRIOR:
             if at[1] == 0:
-                forget_everybody(rng, problem, state, True)
+                reset_state(rng, problem, state, True)
                 at[1] = 1
-            if not let_come(rng, problem, state, everybody):
+            if not add_respondents(rng, problem, state, everybody):
                 return False
         if data != FIXED and at[1] < 2:
-            simulate(rng, problem, target, state, chosen)
+            simulate_choices(rng, problem, target, state, chosen)
             at[1] = 2
-        if data != PRIOR and not one_sweep(rng, problem, target, state, work):
+        if data != PRIOR and not finish_sweep(rng, problem, target, state, work):
             return False
         at[1] = 0
         if at[0] >= drop:
@@ -208,12 +208,12 @@ def average(
     the last state."""
     people = problem.n_people if people is None else people
     out = np.zeros((batches, len(NAMES) + problem.n_tasks))
-    work, chosen = workspace(problem, state), np.zeros(problem.n_tasks, np.int64)
+    work, chosen = build_workspace(problem, state), np.zeros(problem.n_tasks, np.int64)
     for row in range(batches):
         at, skip = np.zeros(2, np.int64), drop if row == 0 else 0
         total = iterations + skip
         rest = (data, people, at, skip, total, out, row, chosen)
         while not run_chain(rng, problem, target, state, work, *rest):
-            state = grown(state)
-            work = workspace(problem, state)
+            state = double_capacity(state)
+            work = build_workspace(problem, state)
     return out / iterations, state

@@ -3,7 +3,11 @@
 import numpy as np
 from arviz_stats.base.array import array_stats
 
-from thali._classify.sparse_logit.chain import CoefficientChain, CoefficientPrior, problem_of
+from thali._classify.sparse_logit.chain import (
+    CoefficientChain,
+    CoefficientPrior,
+    build_coefficient_problem,
+)
 
 TRAJECTORIES = [0, 2]  # in a sweep
 WIDE = [False, True]
@@ -23,7 +27,9 @@ def chains_of(
     kind=CoefficientChain,
 ):
     """Chains that have run, with every sweep recorded."""
-    problem = problem_of(X, y, classes, reference, prior, wide, trajectories=trajectories)
+    problem = build_coefficient_problem(
+        X, y, classes, reference, prior, wide, trajectories=trajectories
+    )
     made = [
         kind(problem, prior.eta, np.random.default_rng(seed), draws, tune, 1)
         for seed in range(count)
@@ -53,6 +59,6 @@ __all__ = [
     "CoefficientPrior",
     "chains_of",
     "mcse",
-    "problem_of",
+    "build_coefficient_problem",
     "three_classes",
 ]

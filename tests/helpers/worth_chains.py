@@ -12,7 +12,7 @@ def differing(monkeypatch):
     """A context in which chains agree, but for the quantity of a place, counted from the end where
     negative."""
     lower_in(chains, monkeypatch, R_HAT=1e6, ESS=0.0, TUNE=10, BLOCK=20)
-    run, drawn = chains.run, {}
+    run, drawn = chains.run_chains, {}
 
     @contextmanager
     def differ(place=None):

@@ -8,8 +8,8 @@ import pytest
 from helpers.places import PROJECT
 
 import thali as th
-from thali._choice.product_classes.state import problem_of, target_of, workspace
-from thali._choice.product_classes.sweep import draw_state, sweep
+from thali._choice.product_classes.state import build_class_problem, build_target, build_workspace
+from thali._choice.product_classes.sweep import draw_state, sweep_state
 
 FOLDER = PROJECT / "benchmarks"
 
@@ -136,13 +136,13 @@ def test_the_exponent_of_a_power_law(benchmark):
 def test_visits_written_plainly_do_the_same_and_take_more_than_twice_as_long(benchmark):
     plain_visits = benchmark("plain_visits")
     made = th.datasets.product_choices(40, 10, random_seed=1)
-    problem = problem_of(made.data, made.monotone)
-    rng, target = np.random.default_rng(1), target_of(problem)
+    problem = build_class_problem(made.data, made.monotone)
+    rng, target = np.random.default_rng(1), build_target(problem)
     state = draw_state(rng, problem)
-    work = workspace(problem, state)
+    work = build_workspace(problem, state)
     for u in np.geomspace(0.02, 49.0, 200):
         target.delta[:] = 1.0 / (1.0 + u)
-        state, work = sweep(rng, problem, target, state, work, 1)
+        state, work = sweep_state(rng, problem, target, state, work, 1)
     # and all ends are alike
     spent, _, _ = plain_visits.seconds(rng, problem, target, state, 20, repeats=3)
     assert spent["plain"] > 2.0 * spent["library"]

@@ -94,3 +94,30 @@ def test_a_door_leads_from_a_table_to_a_sentence():
 )
 def test_a_door_has_the_word_that_its_users_search(word, page):
     assert word in (PROJECT / "docs" / "doors" / f"{page}.md").read_text("utf-8")
+
+
+BUILT = {"src/thali/kernels", "pictures/index"}  # what pages name and only a build makes
+
+
+def paths_named_in(page):
+    """Links to files, and paths in backticks; words in capitals stand for a name of the reader's."""
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    for link in re.findall(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)", text):
+        yield link, page.parent / link
+    folders = "|".join(path.name for path in PROJECT.iterdir() if path.is_dir())
+    for path in re.findall(rf"`((?:{folders})/[\w./-]+)`", text):
+        yield path, PROJECT / path
+    for path in re.findall(r"`(_\w+/[\w./-]+)`", text):
+        yield path, PROJECT / "src" / "thali" / path
+
+
+def test_every_path_named_in_a_page_exists():
+    pages = [*PROJECT.glob("*.md"), *PROJECT.glob("[a-z]*/*.md"), *PROJECT.glob("docs/*/*.md")]
+    missing = [
+        (page.name, name)
+        for page in [*pages, *PROJECT.glob("benchmarks/*/*.md")]
+        for name, path in paths_named_in(page)
+        if name not in BUILT and not re.search("[A-Z]{4}", name)
+        if not path.exists() and not path.with_name(f"{path.name}.md").exists()
+    ]
+    assert not missing

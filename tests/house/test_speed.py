@@ -48,7 +48,7 @@ def all_rows(rng, model, c, b, rounds):
     total = 0.0
     for r in range(rounds):
         for i in range(b.Z.shape[1] - 1):
-            total += operations.delta_own(model.likelihood, c, b, i, 1e-3 * (r % 7))
+            total += operations.delta_unique(model.likelihood, c, b, i, 1e-3 * (r % 7))
     return total
 
 
@@ -87,11 +87,11 @@ def test_the_compiled_sweep_counts_no_references():
     settings = {"weight_prior": (1.0, 1.0), "alpha": None, "draws": 1, "tune": 1, "thin": 1}
     task = build_task(th.priors.IndianBuffet(), th.likelihoods.Elimination(), data, **settings)
     FeatureChain(task, np.random.default_rng(1)).run_until(1)
-    used = recommended.infinite.dispatcher(task.model)
+    used = recommended.sweep_infinite.dispatcher(task.model)
     assert used.targetoptions.get("_nrt") is False
     # code that was loaded from disk cannot be inspected, so it is compiled once more
     options = {name: value for name, value in used.targetoptions.items() if name != "nopython"}
-    fresh = njit(**options)(recommended.infinite.python)
+    fresh = njit(**options)(recommended.sweep_infinite.python)
     fresh.compile(used.signatures[0])
     code = "".join(fresh.inspect_asm().values())
     assert code.count("\n") > 10_000

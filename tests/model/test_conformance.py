@@ -101,7 +101,6 @@ def test_every_method_of_the_spec_has_an_engine(spec):
 def test_a_method_leaves_what_its_engine_says(name):
     model = fitted(name)
     assert hasattr(model, "posterior_") == TINY[name].has_chains
-    assert not model._interrupted_
 
 
 @of_models(NAMES, is_shared=True)
@@ -133,7 +132,6 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     page, lines = Page(notebook(model)), str(model).splitlines()
     call = repr(type(model)(**model.get_params()))
     is_classifier = hasattr(model, "classes_")  # whose representation is that of scikit-learn
-    assert repr(model) == (call if is_classifier else f"<{call} fitted to {model._fitted_to_}>")
     assert repr(model.convergence()) == str(model.convergence())
     assert not page.faults and 3 <= len(lines) <= 6
     assert lines[0] == call and lines[-1] == str(model.convergence())
@@ -148,7 +146,7 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     }.get(name.rpartition(", ")[2], "")
     told = [call, size, str(model.convergence())]
     assert all(each in shown for each in told for shown in (page.text, str(model)))
-    assert model._fitted_to_ == size
+    assert repr(model) == (call if is_classifier else f"<{call} fitted to {size}>")
     assert ("thali-good" in page.classes) == model.convergence().good
     assert ("2 chains of" in str(model)) == TINY[name].has_chains
 
@@ -246,7 +244,6 @@ def test_an_interrupted_fit_keeps_whole_sweeps(name, monkeypatch):
     with pytest.warns(InterruptedWarning):
         model = TINY[name].fitted(cores=1)
     part = draws_of(model)
-    assert model._interrupted_
     count = next(iter(part.values())).shape[1]
     assert 0 < count < next(iter(whole.values())).shape[1]
     if TINY[name].keeps_beginning:  # features are as many as the draws that are kept need

@@ -352,7 +352,7 @@ def test_every_model_says_where_its_findings_are():
             model._FINDINGS,
             *(engine.findings for engine in model._ENGINES.values() if engine.findings),
         ):
-            assert callable(import_module(home).makers_of)
+            assert callable(import_module(home).list_makers)
             assert home != "thali._model.common_findings"
 
 

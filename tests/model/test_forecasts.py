@@ -93,14 +93,14 @@ def test_starts_keep_within_the_budget(monkeypatch):
         12,
         40,
     )
-    a_start = fit.POINTS * fit.A_CELL * 5 * 40_000  # of two classes and of three
+    a_start = fit.POINTS * fit.SECONDS_PER_CELL * 5 * 40_000  # of two classes and of three
     cut_starts(monkeypatch, 10.5 * a_start)
     cut = fit.starts_within_budget(panel, (2, 3), fit.BIC, None)
     assert (cut.most, cut.least(2), cut.least(3)) == (10, 8, 10)
     assert fit.starts_within_budget(panel, (2, 3), fit.HELD_OUT, None).most == fit.LEAST_STARTS
     assert fit.starts_within_budget(panel, (2, 3), fit.BIC, 50).least(2) == 50
     found = fit.forecast_of(panel, (2, 3), fit.BIC, cut)
-    drawn = fit.DRAWS * fit.A_CELL * 3 * 40_000
+    drawn = fit.DRAWS * fit.SECONDS_PER_CELL * 3 * 40_000
     assert found.most == pytest.approx(10 * a_start + drawn) and found.least < found.most
 
 

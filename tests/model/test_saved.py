@@ -9,7 +9,7 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._data.groups import GroupedData
-from thali._model.saved import decoded, digest_of, encoded
+from thali._model.model_files import decoded, digest_of, encoded
 from thali.errors import DataError
 
 
@@ -31,7 +31,7 @@ def test_a_folder_of_results_is_loaded_by_its_name(tmp_path):
     )
     model.save(tmp_path / "model.nc")
     assert th.load(tmp_path).maximum_likelihood.weights().equals(model.maximum_likelihood.weights())
-    assert th.load(str(tmp_path))._fitted_to_ == model._fitted_to_
+    assert repr(th.load(str(tmp_path))) == repr(model)
     (tmp_path / "model.nc").rename(tmp_path / "other.nc")
     with refused(DataError, "is a folder;"):
         th.load(tmp_path)

@@ -12,7 +12,7 @@ from scipy.special import expit
 
 import thali as th
 import thali._worths.laplace as laplace
-from thali._worths.laplace import highest
+from thali._worths.laplace import find_mode
 from thali.errors import ArgumentError, DataError
 
 pytestmark = [pytest.mark.fit, pytest.mark.usefixtures("few_draws")]
@@ -65,7 +65,7 @@ def test_boards_of_few_answers_of_biased_judges(seed, monkeypatch):
     how = {"judges": True, "judge_bias": True, "covariates": ["x"], "progressbar": False}
     table = th.leaderboard(frame, **how).table
     monkeypatch.setattr(
-        laplace, "highest", lambda density, spreads, start: highest(density, spreads)
+        laplace, "find_mode", lambda density, spreads, start: find_mode(density, spreads)
     )
     ratings = ["rating", "rating_low", "rating_high"]
     pd.testing.assert_frame_equal(

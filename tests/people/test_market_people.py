@@ -9,7 +9,7 @@ import pytest
 
 from thali._choice.answers.logits import AttributeColumns, RespondentClasses, logit_tastes
 from thali._choice.answers.simulator import MarketDraws, hash_exponentials, held
-from thali._choice.product_classes.reports.market import BestOfClasses
+from thali._choice.product_classes.reports.market import ClassChoiceRule
 from thali._people.columns import MISSING, people_of
 
 
@@ -122,7 +122,7 @@ def test_kinds_have_the_weights_of_who_is_of_them():
 def test_weighted_owners_of_classes():
     """Two people, of whom one likes the first product and one the second."""
     member = np.array([[True, False, False], [False, True, False]])
-    one = BestOfClasses(
+    one = ClassChoiceRule(
         (2,),
         np.array([0, 2]),
         member,

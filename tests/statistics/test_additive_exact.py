@@ -56,5 +56,5 @@ def test_weights_of_given_features(name):
 @pytest.mark.parametrize("name", GIVEN)
 def test_weights_of_given_features_by_the_general_moves(name):
     case = case_named(name)
-    with by_general_moves(recommended.fixed):
+    with by_general_moves(recommended.sweep_fixed):
         check(fit(case, 20), case)

@@ -25,7 +25,7 @@ from helpers.triplet_problems import LINKS, MIXED, three_objects
 import thali as th
 import thali._aspects.moves.births as births
 import thali._aspects.moves.flips as flips
-import thali._aspects.moves.joint_rows as joint_rows
+import thali._aspects.moves.joint_memberships as joint_rows
 import thali._aspects.moves.mass_transfer as mass_transfer
 import thali._aspects.moves.split_join as split_join
 from thali._aspects.likelihoods.residuals import VARIANCE
@@ -56,14 +56,14 @@ def flip(k, i):
 
     def move(rng, model, c, b):
         open_members(model.likelihood, c, b, k)
-        flips.try_flip(rng, model, c, b, k, i)
+        flips.propose_flip(rng, model, c, b, k, i)
 
     return move
 
 
 def skip(k):
     """What the buffet uses for more than twelve options."""
-    return lambda rng, model, c, b: flips.flip_at_random(rng, model, c, b, k)
+    return lambda rng, model, c, b: flips.flip_random_members(rng, model, c, b, k)
 
 
 def together(i, but=None):
@@ -71,9 +71,9 @@ def together(i, but=None):
     told otherwise."""
 
     def move(rng, model, c, b):
-        size = joint_rows.choose_overlapping(rng, b, i if but is None else but)
+        size = joint_rows.choose_overlapping_columns(rng, b, i if but is None else but)
         if size > 1:
-            joint_rows.draw_memberships(rng, model, c, b, i, size)
+            joint_rows.draw_object_memberships(rng, model, c, b, i, size)
 
     return move
 
@@ -128,9 +128,9 @@ def rows():
     """Name, where it begins, move, and marks if any."""
     both = [[1, 0], [0, 1]]
     compensated, row_block, transfer = (
-        mass_transfer.compensated_flip,
-        mass_transfer.row_block,
-        split_join.transfer,
+        mass_transfer.propose_compensated_flip,
+        mass_transfer.draw_row_block,
+        split_join.propose_split_or_join,
     )
     # within the pass columns may have any number of owners from 1 to n
     of_pair = {"data": PAIR, "matrix": both, "unique": [0.5, 1.0], "kind": FIXED_UNIQUE, "hi": 2}
@@ -325,7 +325,7 @@ def test_birth_and_death(name):
     rate = harmonic[at.model.hi] - harmonic[at.model.lo - 1]
 
     def step(rng, pair):
-        births.birth_or_death(rng, at.model, pair[1], pair[0], rate)
+        births.propose_birth_or_death(rng, at.model, pair[1], pair[0], rate)
 
     assert (
         exact.invariance_error(step, at.pair, state_key, target_of_births(at), number=1.0) < EXACT

@@ -30,14 +30,14 @@ from helpers.naive import latent_features as naive
 from scipy.stats import chi2
 
 import thali as th
-import thali._aspects.moves.kinds as moves
-from thali._aspects.group_state import KAPPA, group_at, kinds_at
+import thali._aspects.moves.class_membership as moves
+from thali._aspects.group_state import KAPPA, group_at, membership_at
 from thali._aspects.likelihoods.elimination_of_groups import OutOfSets
 from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
-from thali._aspects.operations import cache_at, rebuild
+from thali._aspects.operations import cache_at, rebuild_cache
 from thali._aspects.populations.kinds import KindChain, KindPriorLadder, kinds_from_prior
-from thali._aspects.samplers.prior_ladder import on_ladder
+from thali._aspects.samplers.prior_ladder import build_ladders
 from thali._aspects.state import replica
 from thali.testing import exact
 
@@ -229,7 +229,7 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
     matrix = np.array([[1, 0], [1, 1], [0, 1]])
     own = rng.gamma(2.0, 0.5, (kinds, matrix.shape[1])), rng.gamma(2.0, 0.5, (kinds, 3))
     chain = small_chain(of_task, matrix, *own, KindChain)
-    who = kinds_at(chain.kinds, 0)
+    who = membership_at(chain.kinds, 0)
     who.of[:] = of
     who.size[:] = np.bincount(of, minlength=kinds)
     base = type(chain.bases)(*(array[0] for array in chain.bases))
@@ -240,11 +240,11 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
             chain.cache.real[g, TIE] = own["tie"]
         if "beta" in own:
             chain.cache.real[g, COEFFICIENTS:] = own["beta"]
-    moves.recount(of_task.of_kinds, chain.cache, chain.state, who)
+    moves.recount_answers(of_task.of_kinds, chain.cache, chain.state, who)
     for g in range(kinds):
         likelihood = group_at(of_task.model.likelihood, g)
-        rebuild(likelihood, cache_at(likelihood, chain.cache, g), replica(chain.state, g))
-    moves.look_at(of_task.of_kinds, chain.cache, chain.state, who)
+        rebuild_cache(likelihood, cache_at(likelihood, chain.cache, g), replica(chain.state, g))
+    moves.fill_log_probabilities(of_task.of_kinds, chain.cache, chain.state, who)
     return of_task.of_kinds, (chain.state, chain.cache, base, who)
 
 
@@ -276,7 +276,7 @@ def test_moves_of_a_person_leave_the_posterior_invariant(kinds, make):
     def step(rng, parts):
         states, caches, _, who = parts
         for p in (2, 0, 3):
-            moves.draw_kind(rng, model, caches, states, who, p)
+            moves.draw_respondent_class(rng, model, caches, states, who, p)
 
     error = exact.invariance_error(
         step,
@@ -292,12 +292,12 @@ def test_a_rebuild_finds_the_cache_of_answers_that_came_and_went(make):
     data = make(4, 3, 3, seed=2)
     model, (states, caches, _, who) = at_rest(data, 2, "free", [0, 1, 0, 1])
     for p, g in ((0, 1), (1, 0), (3, 0), (0, 0)):
-        moves.assign(model, caches, who, p, g)
+        moves.assign_respondent(model, caches, who, p, g)
     names = "block", "real"
     kept = [getattr(caches, name).copy() for name in names]
     for g in range(2):
         likelihood = group_at(model.groups.likelihood, g)
-        rebuild(likelihood, cache_at(likelihood, caches, g), replica(states, g))
+        rebuild_cache(likelihood, cache_at(likelihood, caches, g), replica(states, g))
     for before, name in zip(kept, names, strict=True):
         np.testing.assert_allclose(before, getattr(caches, name), rtol=1e-9, atol=1e-12)
 
@@ -311,7 +311,7 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
     data, number = make(3, 3, 3, seed=4), 0.7
     model, start = at_rest(data, 3, weights, [0, 0, 0], kappa)
     start[3].of[:], start[3].size[:] = 1, [0, 3, 0]
-    moves.recount(model, start[1], start[0], start[3])
+    moves.recount_answers(model, start[1], start[0], start[3])
 
     def log_target(parts):
         states, _, base, who = parts
@@ -320,7 +320,9 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
             k, (_, w, s) = base.real[KAPPA], contents(states)
             own = model.groups.unique
             for value, mean in zip(
-                [*w[2], *s[2][: 3 * own]], [*base.v[: len(w[2])], *base.own[: 3 * own]], strict=True
+                [*w[2], *s[2][: 3 * own]],
+                [*base.v[: len(w[2])], *base.unique[: 3 * own]],
+                strict=True,
             ):
                 total += (
                     k * math.log(k / mean)
@@ -328,13 +330,13 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
                     + (k - 1.0) * math.log(value)
                     - math.lgamma(k)
                 )
-                step = moves.STEP / math.sqrt(k)
+                step = moves.SPLIT_STEP / math.sqrt(k)
                 total -= -0.5 * number**2 - math.log(math.sqrt(2.0 * math.pi) * step * value)
         return total
 
     def step(rng, parts):
         states, caches, base, who = parts
-        moves.split_or_merge(rng, model, caches, states, base, who, 1, 2)
+        moves.propose_class_split_or_merge(rng, model, caches, states, base, who, 1, 2)
 
     error = exact.invariance_error(
         step, start, lambda parts: tuple(parts[3].of), log_target, number
@@ -490,12 +492,12 @@ def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, uncompiled
     """At every temperature, the prior's among them."""
     data = make(4, 3, 5, seed=1)
     of_task = task(data, 3, likelihood_of(data), thin=5, draws=2)
-    (chain,) = on_ladder(of_task, np.array([1.0, 0.3, 0.0]), 1, 3, KindPriorLadder)
+    (chain,) = build_ladders(of_task, np.array([1.0, 0.3, 0.0]), 1, 3, KindPriorLadder)
     for until in (5, 10):
         chain.run_until(until)
         for t, energy in enumerate(chain.energies[until // 5 - 1]):
             level = chain.ladder.at[t]
-            parts = replica(chain.states, level), None, None, kinds_at(chain.kinds, level)
+            parts = replica(chain.states, level), None, None, membership_at(chain.kinds, level)
             of_kinds = sum(math.lgamma(n + 1.0) for n in parts[3].size)
 
             def more(g, level=level):

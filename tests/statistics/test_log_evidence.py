@@ -9,7 +9,7 @@ from helpers.naive import latent_features as naive
 from scipy import stats
 
 import thali as th
-from thali._aspects.samplers.prior_ladder import first_ladder, on_ladder, placed
+from thali._aspects.samplers.prior_ladder import build_ladders, place_first_levels, place_levels
 
 E, A = th.EliminationByAspects, th.AdditiveClustering
 TREE = th.Tree.from_newick("((1:.3,2:.3):.7,3:1);")
@@ -117,7 +117,7 @@ def at_the_prior(model, data, draws=1500):
     """The draws of a chain so hot that every swap with independent draws from the prior is
     accepted."""
     task = model.set_params(tempering=False).prepare(data, draws, tune=2, thin=2).task
-    (chain,) = on_ladder(task, np.array([1e-12, 0.0]), 1, 1)
+    (chain,) = build_ladders(task, np.array([1e-12, 0.0]), 1, 1)
     chain.run_until(chain.total)
     return chain.draws
 
@@ -153,8 +153,8 @@ def test_temperatures_are_placed_by_the_spread_of_the_log_likelihood():
             -0.5 / c * (rng.standard_normal((4, number, beta.size)) / np.sqrt(1.0 + beta / c)) ** 2
         )
 
-    first = first_ladder(draws(np.zeros(1), 200)[0, :, 0])
-    beta = placed(first, draws(first, 200))
+    first = place_first_levels(draws(np.zeros(1), 200)[0, :, 0])
+    beta = place_levels(first, draws(first, 200))
     spread = 1.0 / (np.sqrt(2.0) * (c + 0.5 * (beta[1:] + beta[:-1])))
     steps = -np.diff(beta) * spread
     assert beta[0] == 1.0
@@ -164,4 +164,4 @@ def test_temperatures_are_placed_by_the_spread_of_the_log_likelihood():
 
 
 def test_data_that_the_prior_explains_need_no_temperatures_between():
-    assert first_ladder(np.zeros(50)).tolist() == [1.0, 0.0]
+    assert place_first_levels(np.zeros(50)).tolist() == [1.0, 0.0]

@@ -7,7 +7,7 @@ import pytest
 from helpers.product_class_answers import Plan, run_plan
 from helpers.product_class_cases import Experiment
 
-from thali._choice.product_classes.state import problem_of
+from thali._choice.product_classes.state import build_class_problem
 
 LEVELS = [3, 2, 3]
 MONOTONE = {"x0": "increasing"}
@@ -77,7 +77,10 @@ def monotone_attribute_turned_round():
 def log_evidence(data, seed, levels=LEVELS, monotone=MONOTONE):
     plan = Plan(groups=8, particles=64, sweeps_per_step=4)
     fit = run_plan(
-        problem_of(Experiment(levels, data), monotone, 2.0, 1.3), plan, cores=2, random_seed=seed
+        build_class_problem(Experiment(levels, data), monotone, 2.0, 1.3),
+        plan,
+        cores=2,
+        random_seed=seed,
     )
     return fit.log_evidence, fit.log_evidence_se
 

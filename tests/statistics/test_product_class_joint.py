@@ -7,7 +7,12 @@ import pytest
 from helpers.product_class_cases import random_experiment
 from helpers.product_class_joint import NAMES, PRIOR, SIMULATED, average
 
-from thali._choice.product_classes.state import FEW_PROPOSALS, MANY_PROPOSALS, problem_of, target_of
+from thali._choice.product_classes.state import (
+    FEW_PROPOSALS,
+    MANY_PROPOSALS,
+    build_class_problem,
+    build_target,
+)
 from thali._choice.product_classes.sweep import draw_state
 
 DATA = random_experiment(5, [3, 3, 2], [3, 3, 2])
@@ -18,9 +23,11 @@ def z_scores(lapse, chains, iterations, seed, proposals):
     """Differences between chain means of both arms, in standard errors; alpha is learned when there
     is a lapse."""
     rng = np.random.default_rng(seed)
-    problem = problem_of(DATA, {"x0": "increasing"}, alpha=None if lapse else 2.0, beta=1.3)
+    problem = build_class_problem(
+        DATA, {"x0": "increasing"}, alpha=None if lapse else 2.0, beta=1.3
+    )
     problem = problem._replace(proposals=np.array(proposals))
-    target = target_of(problem, lapse)
+    target = build_target(problem, lapse)
     swept, prior = np.zeros((2, chains, len(NAMES)))
     for c in range(chains):
         state, drop = draw_state(rng, problem, shapes_from_prior=True), iterations // 10

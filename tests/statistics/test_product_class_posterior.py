@@ -10,7 +10,12 @@ from helpers.product_class_answers import binary, closed_form
 from helpers.product_class_cases import NONE, TP1, TP2, TP3, Experiment, possible_state
 from helpers.product_class_joint import NAMES, average
 
-from thali._choice.product_classes.state import FEW_PROPOSALS, MANY_PROPOSALS, problem_of, target_of
+from thali._choice.product_classes.state import (
+    FEW_PROPOSALS,
+    MANY_PROPOSALS,
+    build_class_problem,
+    build_target,
+)
 
 # Experiment, monotone attributes, alpha, beta, prediction set.
 PROBLEMS = {
@@ -64,12 +69,12 @@ def compare_with_brute_force(name, n_chains, iterations, proposals=FEW_PROPOSALS
     data, monotone, alpha, beta, products = PROBLEMS[name]
     asked = [(products, j) for j in range(3)]
     people = [[*data.people[0], *asked], data.people[1], asked]
-    problem = problem_of(Experiment(data.n_levels, people), monotone, alpha, beta)
+    problem = build_class_problem(Experiment(data.n_levels, people), monotone, alpha, beta)
     problem = problem._replace(proposals=np.array(proposals))
     old, new = len(data.people[0]), problem.n_tasks - 3
     delta = np.zeros(problem.n_tasks)
     delta[old : old + 3] = delta[new:] = 1.0
-    target = target_of(problem, delta)
+    target = build_target(problem, delta)
     rng, rows = np.random.default_rng(21), []
     for _ in range(n_chains):
         state = possible_state(rng, problem, target, 3)
@@ -130,11 +135,11 @@ def test_the_closed_form_is_the_one_of_the_specification(arguments, log_evidence
 def test_posteriors_with_a_closed_form(arguments):
     """The number of classes, and who owns none; two further people have not come yet."""
     n, tasks, products, alpha, beta, lapse, wrong = arguments
-    problem = problem_of(
+    problem = build_class_problem(
         binary(n, tasks, products, wrong, extra=2), {"x0": "increasing"}, alpha, beta
     )
     iterations = 6_000 // n
-    mean, error = chains(problem, target_of(problem, lapse), 20, iterations, n, 22)
+    mean, error = chains(problem, build_target(problem, lapse), 20, iterations, n, 22)
     _, n_classes, empty = closed_form(*arguments)
     quantities = {"n_1 = 0": empty[0]}
     if lapse == 0.0:

@@ -7,7 +7,7 @@ from helpers.elimination_moves import start, target
 from helpers.problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, random_comparisons
 
 import thali as th
-import thali._aspects.moves.weights as weights
+import thali._aspects.moves.weight_walks as weights
 from thali.priors import FiniteFeatures, IndianBuffet
 
 MATRIX = [[1, 0, 1], [1, 1, 0], [0, 1, 1], [0, 0, 0]]
@@ -75,17 +75,22 @@ def errors_of(walk, name, beta, accepted, monkeypatch, step_of):
 @pytest.mark.parametrize("name", PRIORS)
 def test_weights_of_columns(name, beta, monkeypatch):
     errors = errors_of(
-        weights.walk_shared, name, beta, True, monkeypatch, lambda tuning: tuning.step[0]
+        weights.walk_column_weights, name, beta, True, monkeypatch, lambda tuning: tuning.step[0]
     )
     assert len(errors) == 3 and errors.max() < 1e-6
-    assert not errors_of(weights.walk_shared, name, beta, False, monkeypatch, None).any()
+    assert not errors_of(weights.walk_column_weights, name, beta, False, monkeypatch, None).any()
 
 
 @pytest.mark.parametrize("beta", [1.0, 0.4])
 @pytest.mark.parametrize("name", [name for name in PRIORS if PRIORS[name][1] != NO_UNIQUE])
 def test_unique_weights(name, beta, monkeypatch):
     errors = errors_of(
-        weights.walk_unique, name, beta, True, monkeypatch, lambda tuning: tuning.unique_step
+        weights.walk_unique_weights,
+        name,
+        beta,
+        True,
+        monkeypatch,
+        lambda tuning: tuning.unique_step,
     )
     assert len(errors) == 4 and errors.max() < 1e-6
-    assert not errors_of(weights.walk_unique, name, beta, False, monkeypatch, None).any()
+    assert not errors_of(weights.walk_unique_weights, name, beta, False, monkeypatch, None).any()

@@ -40,7 +40,7 @@ def points_and_logs(density, spreads):
     levels += [spreads.judges / np.sqrt(judges)] * (judges > 0)
     known = sum(0.5 * np.log(2.0 * np.pi) + np.log(each) for each in levels)
     cells = sum(np.log(each[1] - each[0]) for each in axes)
-    return points, density.values(points, spreads) + known + cells
+    return points, density.log_densities(points, spreads) + known + cells
 
 
 def posterior(density, quantity, known, step=0.4):

@@ -9,12 +9,12 @@ from worth_problems import curvature_at, prior_spreads, short_run, simulated, sp
 
 import thali as th
 import thali._worths.chains as chains
-import thali._worths.scales as scales
+import thali._worths.scale_moves as scales
 from thali._posterior.summary import mean_mcse
-from thali._worths.density import ComparisonRows, Spreads
-from thali._worths.draws import draw
+from thali._worths.density import DistinctComparisons, Spreads
+from thali._worths.group_density import GroupDensity
 from thali._worths.laplace import Marginal
-from thali._worths.pooled import GroupDensity
+from thali._worths.posterior_sample import sample_posterior
 
 pytestmark = pytest.mark.fit
 
@@ -27,7 +27,7 @@ def random_parts(seed, lapse=0.0, ties=True, covariates=1, n=4, parts=3, rows=40
     counts[2] *= ties
     x = rng.normal(size=(rows, covariates))
     return GroupDensity(
-        ComparisonRows(
+        DistinctComparisons(
             first, second, rng.integers(0, parts, rows), 0 * first, x, *counts, lapse, ties
         ),
         n,
@@ -57,7 +57,7 @@ def test_the_density_its_slopes_and_curvature(lapse, ties, covariates):
     np.testing.assert_allclose(density.log_priors(points, spreads), by_definition, rtol=1e-12)
     point, steps = points[:, :1], 1e-5 * np.eye(density.size)[:, :, None]
     value, gradient = density.gradients(point, spreads)
-    assert value[0] == density.values(point, spreads)[0]
+    assert value[0] == density.log_densities(point, spreads)[0]
     ends = [[density.gradients(point + sign * step, spreads) for step in steps] for sign in (1, -1)]
     rise = [(up[0] - down[0])[0] / 2e-5 for up, down in zip(*ends, strict=True)]
     np.testing.assert_allclose(gradient[:, 0], rise, atol=1e-7)
@@ -68,7 +68,7 @@ def test_the_density_its_slopes_and_curvature(lapse, ties, covariates):
     logs = np.array([-1.0, 0.0, 0.4])
     of_spread = halfnorm(scale=0.5).logpdf(np.exp(logs)) + logs
     np.testing.assert_allclose(density.log_spread_prior(2, logs), of_spread, rtol=1e-12)
-    given = density.log_spread_given(points[:, [0, 0, 0]], 2)(logs)
+    given = density.conditional_log_spread_density(points[:, [0, 0, 0]], 2)(logs)
     each = [
         density.log_priors(point, spreads_of(1.6, None, np.exp(log)))[0] for log in logs
     ] + of_spread
@@ -82,7 +82,7 @@ def two_options():
     zero = np.zeros(3, int)
     wins, losses = COUNTS.T
     return GroupDensity(
-        ComparisonRows(
+        DistinctComparisons(
             zero, zero + 1, np.arange(3), zero, np.zeros((3, 0)), wins, losses, 0 * wins, 0.0, False
         ),
         2,
@@ -114,7 +114,7 @@ def test_two_options_in_three_parts(sd):
         worths = points[density.worths].reshape(3, 2, *points.shape[1:])
         return expit(worths[:, 0] - worths[:, 1])
 
-    points, _ = draw(marginal, np.random.default_rng(1), 20_000)
+    points, _ = sample_posterior(marginal, np.random.default_rng(1), 20_000)
     np.testing.assert_allclose(p(points).mean(axis=1), expected, atol=0.008)
     found = [p(state.points) for state in short_run(marginal, 5)]
     found = np.array(found).transpose(1, 2, 0)
@@ -140,7 +140,7 @@ def of_tables(kind=GroupDensity):
     ]
     part_of = np.repeat(np.arange(3), [len(part.first) for part in data])
     none = np.zeros((len(part_of), 0))
-    made = ComparisonRows(
+    made = DistinctComparisons(
         rows[0], rows[1], part_of, 0 * part_of, none, rows[2], rows[3], 0 * rows[3], 0.0, False
     )
     return kind(made, 4, 3)
@@ -149,7 +149,7 @@ def of_tables(kind=GroupDensity):
 def worths_and_sd(density, points, spreads):
     """Means and standard deviations of centred log worths, and the mean of the log of their
     standard deviation."""
-    worths = density.centred(points[density.worths]).reshape(3, 4, -1)
+    worths = density.centre_worths(points[density.worths]).reshape(3, 4, -1)
     return worths.mean(axis=2), worths.std(axis=2), np.log(spreads.drift).mean()
 
 
@@ -157,7 +157,7 @@ def worths_and_sd(density, points, spreads):
 def test_laplace_is_near_the_chains():
     density = of_tables()
     marginal = Marginal(density)
-    one = worths_and_sd(density, *draw(marginal, np.random.default_rng(1), 4000))
+    one = worths_and_sd(density, *sample_posterior(marginal, np.random.default_rng(1), 4000))
     states = short_run(marginal, 3, chains=24, sweeps=400)
     points, logs, _ = (np.concatenate(each, axis=-1) for each in zip(*states, strict=True))
     other = worths_and_sd(density, points, Spreads(*np.exp(logs)))
@@ -171,10 +171,12 @@ def test_parts_that_agree_are_found_to_agree():
     first, second = (np.tile(each, parts) for each in ([0, 0, 1], [1, 2, 2]))
     wins = 1e4 * expit(log_worths[first] - log_worths[second])
     none, part_of = np.zeros((len(first), 0)), np.repeat(np.arange(parts), 3)
-    made = ComparisonRows(
+    made = DistinctComparisons(
         first, second, part_of, 0 * part_of, none, wins, 1e4 - wins, 0 * wins, 0.0, False
     )
-    _, spreads = draw(Marginal(GroupDensity(made, 3, parts)), np.random.default_rng(1), 1000)
+    _, spreads = sample_posterior(
+        Marginal(GroupDensity(made, 3, parts)), np.random.default_rng(1), 1000
+    )
     assert np.quantile(spreads.drift, 0.95) < 0.06
 
 
@@ -195,11 +197,11 @@ def test_joint_distribution():
     density, rng = random_parts(2, 0.02, n=3, parts=2, rows=12), np.random.default_rng(9)
     sampler = chains.Sampler(Marginal(density))
     points, spreads = prior_draws(density, rng, 500)
-    state = scales.ScaleState.at(density, points, np.log(np.array(spreads)))
+    state = scales.ScaleState.from_points(density, points, np.log(np.array(spreads)))
     sampler.step = 0.6
     for _ in range(15):
         sampler.density = simulated(density, rng, state.points)
-        state, _ = sampler.sweep(rng, scales.ScaleState.at(sampler.density, *state[:2]))
+        state, _ = sampler.sweep(rng, scales.ScaleState.from_points(sampler.density, *state[:2]))
     fresh, of_fresh = prior_draws(density, np.random.default_rng(10), 100_000)
     for k in range(density.size):
         assert kstest(state.points[k], fresh[k]).pvalue > 1e-6, k
@@ -220,10 +222,10 @@ def test_calibration_of_parts(method):
         density = design.with_counts(rows.wins[:, 0], rows.losses[:, 0], rows.tied[:, 0])
         marginal = Marginal(density)
         if method == "laplace":
-            points, spreads = draw(marginal, rng, 1000)
+            points, spreads = sample_posterior(marginal, rng, 1000)
         else:
             sampler = chains.Sampler(marginal)
-            state, states = chains.tuned(sampler, rng, sampler.start(rng, 8), 150), []
+            state, states = chains.tune_step(sampler, rng, sampler.draw_start(rng, 8), 150), []
             for _ in range(400):
                 state, _ = sampler.sweep(rng, state)
                 states.append(state)

@@ -10,11 +10,11 @@ from scipy.stats import kstest
 from worth_problems import prior_draws, spreads_of
 
 import thali as th
-from thali._worths.draws import draw
 from thali._worths.laplace import Marginal
-from thali._worths.respondents import answer_scores
-from thali._worths.sets import ChoiceSetDensity, group_answers
-from thali._worths.ties import MOST_WITH_LAPSES, ROUGH, tied_answers
+from thali._worths.posterior_sample import sample_posterior
+from thali._worths.respondent_variance import compute_answer_scores
+from thali._worths.set_density import ChoiceSetDensity, count_distinct_answers
+from thali._worths.tied_answers import MAX_TIED_WITH_LAPSES, ROUGH_DROP, differentiate_tied_answers
 from thali.errors import DataError
 
 LAPSES = pytest.mark.parametrize("lapse", [0.0, 0.05])
@@ -55,14 +55,16 @@ def test_all_orders(n_tied, spread, lapse):
     weights = drawn(n_tied, 3, spread)
     expected = [by_orders(each, n_tied, lapse) for each in weights]
     np.testing.assert_allclose(
-        np.exp(tied_answers(weights, n_tied, lapse, False).log_p), expected, rtol=1e-10
+        np.exp(differentiate_tied_answers(weights, n_tied, lapse, False).log_p),
+        expected,
+        rtol=1e-10,
     )
 
 
 @pytest.mark.parametrize(("n_tied", "lapse"), [(12, 0.05), (13, 0.0)])
 def test_recursion(n_tied, lapse):
     (weights,) = drawn(n_tied, 2, 1.0, 1)
-    found = np.exp(tied_answers(weights[None], n_tied, lapse, False).log_p)
+    found = np.exp(differentiate_tied_answers(weights[None], n_tied, lapse, False).log_p)
     np.testing.assert_allclose(found, by_recursion(weights, n_tied, lapse), rtol=1e-10)
 
 
@@ -70,24 +72,24 @@ def test_recursion(n_tied, lapse):
 def test_recursion_of_fifteen():
     for spread in (0.1, 1.0, 4.0):
         (weights,) = drawn(15, 2, spread, 1)
-        found = np.exp(tied_answers(weights[None], 15, 0.0, False).log_p)
+        found = np.exp(differentiate_tied_answers(weights[None], 15, 0.0, False).log_p)
         np.testing.assert_allclose(found, by_recursion(weights, 15, 0.0), rtol=1e-10)
 
 
 def test_two_hundred():
     """Equal options: 200 of 203 in any order before three have the probability 1 / C(203, 3)."""
-    found = tied_answers(np.ones((1, 203)), 200, 0.0, False).log_p
+    found = differentiate_tied_answers(np.ones((1, 203)), 200, 0.0, False).log_p
     np.testing.assert_allclose(found, -np.log(203 * 202 * 201 / 6), rtol=1e-12)
     weights = np.exp(np.linspace(-3.0, 3.0, 203))[None]  # sum over 4,000,001 nodes
     np.testing.assert_allclose(
-        tied_answers(weights, 200, 0.0, False).log_p, -222.66422073777, rtol=1e-10
+        differentiate_tied_answers(weights, 200, 0.0, False).log_p, -222.66422073777, rtol=1e-10
     )
 
 
 def test_far_worths():
     """Weights as far apart as the density allows."""
     weights = np.exp([[0.0, -30.0, -15.0], [0.0, -600.0, -300.0], [-600.0, -600.0, 0.0]])
-    found = tied_answers(weights, 2, 0.0, False)
+    found = differentiate_tied_answers(weights, 2, 0.0, False)
     np.testing.assert_allclose(found.log_p[:2], [-15.0, -300.0], rtol=1e-6)
     assert (
         found.log_p[2] < -600.0
@@ -100,10 +102,13 @@ def test_far_worths():
 @pytest.mark.parametrize("n_tied", [2, 4])
 def test_derivatives(n_tied, lapse):
     logs = 1.5 * np.random.default_rng(1).normal(size=(3, n_tied + 3))
-    found = tied_answers(np.exp(logs), n_tied, lapse, True)
+    found = differentiate_tied_answers(np.exp(logs), n_tied, lapse, True)
     step = 1e-5 * np.eye(n_tied + 3)[:, None]
     up, down = (
-        [tied_answers(np.exp(logs + sign * each), n_tied, lapse, True) for each in step]
+        [
+            differentiate_tied_answers(np.exp(logs + sign * each), n_tied, lapse, True)
+            for each in step
+        ]
         for sign in (1.0, -1.0)
     )
     for k, (above, below) in enumerate(zip(up, down, strict=True)):
@@ -117,7 +122,9 @@ def test_derivatives(n_tied, lapse):
 
 def test_rough_nodes_have_six_digits():
     weights = drawn(3, 4, 2.0, 200)
-    rough, exact = (tied_answers(weights, 3, 0.0, False, *far) for far in ([ROUGH], []))
+    rough, exact = (
+        differentiate_tied_answers(weights, 3, 0.0, False, *far) for far in ([ROUGH_DROP], [])
+    )
     np.testing.assert_allclose(rough.log_p, exact.log_p, atol=2e-6)
     np.testing.assert_allclose(rough.gradient, exact.gradient, atol=2e-6)
 
@@ -155,7 +162,7 @@ def naive(data, point, lapse, d=None):
 def test_density_is_that_of_all_orders(lapse, judges):
     data = th.Choices.from_rankings(RANKINGS)
     density = ChoiceSetDensity(
-        group_answers(data, lapse, judges), 5, len(data.respondents) * judges
+        count_distinct_answers(data, lapse, judges), 5, len(data.respondents) * judges
     )
     points = np.random.default_rng(2).normal(size=(density.size, 3))
     d = np.exp(density.log_discriminations(points)).T
@@ -170,7 +177,7 @@ def test_density_is_that_of_all_orders(lapse, judges):
     up, down = (density.gradients(point + sign * step, spreads)[1] for sign in (1, -1))
     slope = density.gradients(point, spreads)[1][:, 0]
     values = [
-        density.values(point + sign * step[:, [k]], spreads)[0]
+        density.log_densities(point + sign * step[:, [k]], spreads)[0]
         for k in range(5)
         for sign in (1, -1)
     ]
@@ -192,8 +199,11 @@ def test_tied_last_is_unranked_and_worse():
 
 def test_scores_of_respondents_add_up():
     data = th.Choices.from_rankings(RANKINGS)
-    density, point = ChoiceSetDensity(group_answers(data, 0.0, False), 5), np.linspace(-1.0, 1.0, 5)
-    asked, scores = data.questions(True), answer_scores(density, data, point)
+    density, point = (
+        ChoiceSetDensity(count_distinct_answers(data, 0.0, False), 5),
+        np.linspace(-1.0, 1.0, 5),
+    )
+    asked, scores = data.questions(True), compute_answer_scores(density, data, point)
     assert asked.sizes.tolist() == scores.sizes.tolist() and len(asked.given.respondents) == 12
     assert scores.p[asked.start[:-1]][asked.sizes == 1].tolist() == [1.0] * int(
         (data.n_tied > 1).sum()
@@ -203,11 +213,11 @@ def test_scores_of_respondents_add_up():
 
 def test_many_ties_with_a_lapse_are_refused():
     data = th.Choices.from_rankings(
-        [" = ".join(f"o{k}" for k in range(MOST_WITH_LAPSES + 1)) + " > z"]
+        [" = ".join(f"o{k}" for k in range(MAX_TIED_WITH_LAPSES + 1)) + " > z"]
     )
-    group_answers(data, 0.0, False)
+    count_distinct_answers(data, 0.0, False)
     with refused(DataError, "13 options", "12", th.errors.Setting("lapse", 0)):
-        group_answers(data, 0.05, False)
+        count_distinct_answers(data, 0.05, False)
 
 
 # Simulated rankings -------------------------------------------------------------------------------
@@ -238,13 +248,13 @@ def test_simulated_groups_come_as_often():
 def test_calibration_of_rankings_with_ties():
     """Of 400 data sets the share of draws below the truth is uniform."""
     any_answers = th.Choices.from_rankings([[f"o{k}" for k in range(6)]])
-    plan, found = ChoiceSetDensity(group_answers(any_answers, 0.0, False), 6), []
+    plan, found = ChoiceSetDensity(count_distinct_answers(any_answers, 0.0, False), 6), []
     for seed in range(400):
         rng = np.random.default_rng(seed)
         truth, spreads = prior_draws(plan, rng, 1)
         data = tied_rankings(rng, truth[:, 0], (1, 2, 2, 1), 15)
-        points, drawn_spreads = draw(
-            Marginal(ChoiceSetDensity(group_answers(data, 0.0, False), 6)), rng, 500
+        points, drawn_spreads = sample_posterior(
+            Marginal(ChoiceSetDensity(count_distinct_answers(data, 0.0, False), 6)), rng, 500
         )
         own = points[0] - points[1], points[2] - points[5], drawn_spreads.worths
         true = truth[0, 0] - truth[1, 0], truth[2, 0] - truth[5, 0], spreads.worths

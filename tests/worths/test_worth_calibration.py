@@ -7,8 +7,8 @@ from scipy.stats import kstest
 from worth_problems import prior_draws, random_density, simulated
 
 import thali._worths.chains as chains
-from thali._worths.draws import draw
 from thali._worths.laplace import Marginal
+from thali._worths.posterior_sample import sample_posterior
 
 pytestmark = [pytest.mark.long, pytest.mark.fit]
 
@@ -45,10 +45,10 @@ def test_calibration(n_judges, n_periods, method, bias):
         density = data.with_counts(rows.wins[:, 0], rows.losses[:, 0], rows.tied[:, 0])
         marginal = Marginal(density)
         if method == "laplace":
-            points, drawn = draw(marginal, rng, 1000)
+            points, drawn = sample_posterior(marginal, rng, 1000)
         else:
             sampler = chains.Sampler(marginal)
-            state, states = chains.tuned(sampler, rng, sampler.start(rng, 8), 150), []
+            state, states = chains.tune_step(sampler, rng, sampler.draw_start(rng, 8), 150), []
             for _ in range(400):
                 state, _ = sampler.sweep(rng, state)
                 states.append(state)

@@ -9,7 +9,7 @@ from scipy.stats import halfnorm, norm
 from worth_problems import naive, random_density, spreads_of
 
 from thali._paired.more_votes import Vote
-from thali._worths.density import added, compute_derivatives, split_probabilities
+from thali._worths.density import add_bordered, compute_derivatives, split_probabilities
 
 SETTINGS = list(
     itertools.product(
@@ -34,15 +34,15 @@ def made(lapse, ties, sizes):
 @pytest.mark.parametrize(("lapse", "ties", "sizes"), SETTINGS)
 def test_the_density_is_that_of_the_model(lapse, ties, sizes):
     density, points, spreads = made(lapse, ties, sizes)
-    found = density.values(points, spreads)
+    found = density.log_densities(points, spreads)
     for value, point in zip(found, points.T, strict=True):
         assert value == pytest.approx(naive(density, point, *map(float, spreads)), rel=1e-12)
     np.testing.assert_allclose(density.gradients(points, spreads)[0], found, rtol=1e-12)
     # of which rows are taken a few at a time
-    many = density.values(np.tile(points, 4_000), spreads)
+    many = density.log_densities(np.tile(points, 4_000), spreads)
     np.testing.assert_allclose(many, np.tile(found, 4_000), rtol=1e-12)
     np.testing.assert_allclose(
-        density.by_row(points).sum(axis=0), density.log_likelihoods(points), rtol=1e-12
+        density.row_log_likelihoods(points).sum(axis=0), density.log_likelihoods(points), rtol=1e-12
     )
 
 
@@ -56,7 +56,7 @@ def test_slopes_and_curvature(lapse, ties, sizes):
     np.testing.assert_allclose(gradient[free, 0], ((up[0] - down[0]) / 2e-5)[free], atol=1e-7)
     assert not gradient[~free].any()
     bends = np.where(np.outer(free, free), (down[1] - up[1]) / 2e-5, np.eye(density.size))
-    curvature = added(
+    curvature = add_bordered(
         density.curvature(point[:, 0]), density.prior_curvature(spreads)
     ).assemble_dense()
     np.testing.assert_allclose(curvature, bends, atol=1e-7)
@@ -68,7 +68,7 @@ def test_slopes_and_curvature(lapse, ties, sizes):
 
 def test_the_slope_of_each_judge():
     density, points, spreads = made(0.05, True, (3, 4, 2))
-    scores = density.scores_of_judges(points[:, 0])
+    scores = density.judge_scores(points[:, 0])
     for judge in range(3):
         others = [np.where(density.rows.judge == judge, 0.0, each) for each in density.rows[5:8]]
         without = density.with_counts(*others)

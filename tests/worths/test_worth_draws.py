@@ -10,10 +10,10 @@ from scipy.stats import kstest
 from worth_problems import judges, naive, prior_draws, random_density, simulated, spreads_of
 
 import thali._worths.chains as chains
-import thali._worths.scales as scales
+import thali._worths.scale_moves as scales
 from thali._posterior.summary import bulk_and_r_hat, tail_ess
-from thali._worths.density import ComparisonRows, Density, Expanded
-from thali._worths.laplace import Marginal, highest
+from thali._worths.density import Density, DistinctComparisons, LikelihoodExpansion
+from thali._worths.laplace import Marginal, find_mode
 
 pytestmark = pytest.mark.fit
 
@@ -25,7 +25,7 @@ def test_judges_who_contradict_each_other():
     marginal = Marginal(density)
     _, mode = marginal.best
     assert abs(mode.point[0] - mode.point[1]) > 0.5
-    points, _ = marginal.draws(np.random.default_rng(1), 1000)
+    points, _ = marginal.draw_points(np.random.default_rng(1), 1000)
     assert np.isfinite(points).all()
 
 
@@ -33,11 +33,11 @@ def test_draws_of_a_skew_density_are_turned_about_its_mode():
     """Against the mean by quadrature of one difference of log worths, three wins to none, spread
     1.3 known."""
     none, one = np.zeros(1, int), np.ones(1, int)
-    rows = ComparisonRows(
+    rows = DistinctComparisons(
         none, one, none, none, np.zeros((1, 0)), 3.0 * one, 0.0 * one, 0.0 * one, 0.0, False
     )
     density = Density(rows, 2, 0, np.zeros(0), np.zeros(2, int))
-    points, _ = Marginal(density, 1.3).draws(np.random.default_rng(1), 40_000)
+    points, _ = Marginal(density, 1.3).draw_points(np.random.default_rng(1), 40_000)
     d = np.linspace(-12.0, 14.0, 20_001)
     weight = expit(d) ** 3 * np.exp(-(d**2) / (4 * 1.3**2))
     # to first order
@@ -50,10 +50,10 @@ class WatchedDensity(Density):
 
     looks, astray = 0, False
 
-    def expanded(self, *where):
+    def expand(self, *where):
         self.looks += 1
-        value, gradient, curvature = super().expanded(*where)
-        return Expanded(
+        value, gradient, curvature = super().expand(*where)
+        return LikelihoodExpansion(
             value, gradient * np.nan if self.astray and self.looks == 2 else gradient, curvature
         )
 
@@ -69,7 +69,7 @@ def test_the_mode_is_near_from_equal_worths():
     ratio = 0.8 * np.sqrt(p * (1.0 - p))
     drawn = rng.random(count) * (1.0 + ratio)
     wins, tied = (drawn < p).astype(float), (drawn >= 1.0).astype(float)
-    rows = ComparisonRows(
+    rows = DistinctComparisons(
         first,
         second,
         0 * judge,
@@ -82,7 +82,7 @@ def test_the_mode_is_near_from_equal_worths():
         True,
     )
     density = WatchedDensity(rows, n, 10, np.zeros(0), np.zeros(n, int))
-    highest(density, spreads_of(1.0, 0.182))
+    find_mode(density, spreads_of(1.0, 0.182))
     assert 0 < density.looks < 12
 
 
@@ -101,17 +101,17 @@ def test_modes_do_not_depend_on_where_climbs_begin(sizes, seed):
         marginal._points, marginal.spreads, marginal.weights, strict=True
     ):
         if weight > 0.01:
-            cold = highest(marginal.density, spreads)
+            cold = find_mode(marginal.density, spreads)
             np.testing.assert_allclose(point, cold.point, atol=1e-5)
 
 
 def test_a_step_to_where_there_is_no_slope_does_not_rise():
     density = judges(0.0)
     spreads = spreads_of(1.3, 0.5)
-    best = highest(density, spreads).point
+    best = find_mode(density, spreads).point
     watched = WatchedDensity(density.rows, 2, 2, np.zeros(0), np.zeros(2, int))
     watched.astray = True
-    np.testing.assert_allclose(highest(watched, spreads, best + 0.5).point, best, atol=1e-6)
+    np.testing.assert_allclose(find_mode(watched, spreads, best + 0.5).point, best, atol=1e-6)
     assert watched.looks > 3
 
 
@@ -124,7 +124,7 @@ def test_the_lattice_of_many_judges_is_found_at_once():
     second = (first + rng.integers(1, n, len(judge))) % n
     worth, d = 1.5 * rng.normal(size=n), np.exp(0.7 * rng.normal(size=60))
     wins = (rng.random(len(judge)) < expit(d[judge] * (worth[first] - worth[second]))).astype(float)
-    rows = ComparisonRows(
+    rows = DistinctComparisons(
         first,
         second,
         0 * judge,
@@ -140,7 +140,7 @@ def test_the_lattice_of_many_judges_is_found_at_once():
     marginal = Marginal(density, 1.5)
     assert len(marginal._found) <= 13
     logs = np.arange(-1.6, 0.61, 0.05)
-    log_weights = np.array([marginal._value(np.array([each])) for each in logs])
+    log_weights = np.array([marginal._log_marginal(np.array([each])) for each in logs])
     weights = np.exp(log_weights - log_weights.max())
     found = np.log([each.judges for each in marginal.spreads])
     mean, expected = marginal.weights @ found, weights @ logs / weights.sum()
@@ -173,7 +173,7 @@ def test_the_mode_is_that_of_a_naive_optimiser(sizes):
         polished[free] -= _naive_step(
             lambda own: naive(density, whole(own), *known), polished[free]
         )
-    np.testing.assert_allclose(highest(density, spreads).point, polished, atol=1e-6)
+    np.testing.assert_allclose(find_mode(density, spreads).point, polished, atol=1e-6)
 
 
 def _naive_step(value, here, h=1e-3):
@@ -196,7 +196,7 @@ def _naive_step(value, here, h=1e-3):
 
 def state_of(density, points, spreads):
     """The state of chains at draws of the prior."""
-    return scales.ScaleState.at(density, points, np.log(np.array(spreads)))
+    return scales.ScaleState.from_points(density, points, np.log(np.array(spreads)))
 
 
 @pytest.mark.first(1)
@@ -216,7 +216,7 @@ def test_joint_distribution(tau, s, bias):
     accepted = []
     for _ in range(12):
         sampler.density = simulated(density, rng, state.points)
-        state, rate = sampler.sweep(rng, scales.ScaleState.at(sampler.density, *state[:2]))
+        state, rate = sampler.sweep(rng, scales.ScaleState.from_points(sampler.density, *state[:2]))
         accepted.append(rate.mean())
     assert np.mean(accepted) > 0.5
     fresh, of_fresh = prior_draws(density, np.random.default_rng(10), 20_000, known)
@@ -232,8 +232,8 @@ def test_joint_distribution(tau, s, bias):
     assert kstest(*contrasts).pvalue > 1e-6
 
 
-MOVES = {f"draw {k}": partial(scales.draw_spread, k=k) for k in range(3)}
-MOVES |= {f"scale with {k}": partial(scales.scale_with_spread, k=k) for k in range(3)}
+MOVES = {f"draw {k}": partial(scales.sample_spread, k=k) for k in range(3)}
+MOVES |= {f"scale with {k}": partial(scales.move_spread_with_coordinates, k=k) for k in range(3)}
 
 
 @pytest.mark.parametrize("move", [*MOVES, "trajectory"])
@@ -248,7 +248,7 @@ def test_each_move_alone_keeps_the_posterior(move):
     state = state_of(sampler.density, points, spreads)
     for _ in range(4 if move == "trajectory" else 30):
         if move == "trajectory":
-            state, _ = sampler._trajectory(rng, state)
+            state, _ = sampler._run_trajectory(rng, state)
         else:
             state = MOVES[move](rng, sampler.density, state)
     assert (state.points != points).any() or (state.logs[:3] != np.log(np.array(spreads))[:3]).any()
@@ -267,7 +267,9 @@ def test_each_move_alone_keeps_the_posterior(move):
 
 @pytest.mark.long
 def test_the_same_seed_gives_the_same_draws():
-    one, other = (chains.run(Marginal(judges(0.0), None, 0.5), 3, chains=4) for _ in range(2))
+    one, other = (
+        chains.run_chains(Marginal(judges(0.0), None, 0.5), 3, chains=4) for _ in range(2)
+    )
     np.testing.assert_array_equal(one.points, other.points)
 
 
@@ -276,7 +278,10 @@ def test_chains_go_on_for_their_tails_too():
     rng = np.random.default_rng(1)
     draws = rng.standard_normal((3, 4, 1000))
     ess, r_hat = bulk_and_r_hat(draws)
-    assert chains._agreement(draws) == (r_hat.max(), min(ess.min(), tail_ess(draws, 0.89).min()))
-    assert chains._agreement(draws)[1] > chains.ESS
+    assert chains._compute_diagnostics(draws) == (
+        r_hat.max(),
+        min(ess.min(), tail_ess(draws, 0.89).min()),
+    )
+    assert chains._compute_diagnostics(draws)[1] > chains.MIN_ESS
     draws[2] *= np.tile(np.repeat([0.1, 3.0], 250), 2)
-    assert bulk_and_r_hat(draws)[0].min() > chains.ESS > chains._agreement(draws)[1]
+    assert bulk_and_r_hat(draws)[0].min() > chains.MIN_ESS > chains._compute_diagnostics(draws)[1]

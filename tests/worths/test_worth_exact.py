@@ -8,9 +8,9 @@ from scipy.special import expit
 from worth_problems import judges, periods, short_run
 
 from thali._posterior.summary import mean_mcse
-from thali._worths.density import ComparisonRows, Density
-from thali._worths.draws import draw
+from thali._worths.density import Density, DistinctComparisons
 from thali._worths.laplace import Marginal
+from thali._worths.posterior_sample import sample_posterior
 
 pytestmark = pytest.mark.exact
 
@@ -22,7 +22,10 @@ def of_pairs(n, counts, lapse=0.0):
     zero = 0 * first
     x = np.zeros((len(first), 0))
     return Density(
-        ComparisonRows(first, second, zero, zero, x, wins, losses, tied, lapse, bool(tied.any())), n
+        DistinctComparisons(
+            first, second, zero, zero, x, wins, losses, tied, lapse, bool(tied.any())
+        ),
+        n,
     )
 
 
@@ -59,7 +62,7 @@ def test_probabilities_and_ends_of_intervals(name, spread):
     evidence, values, weights = posterior(density, quantity, (spread, None, None))
     expected = mean_and_ends(values, weights)
     marginal = Marginal(density, spread)
-    drawn = draw(marginal, np.random.default_rng(1), 240_000)
+    drawn = sample_posterior(marginal, np.random.default_rng(1), 240_000)
     own = quantity(drawn.points, None)
     blurred = expit(own + BLUR * np.random.default_rng(2).normal(size=own.shape))
     found = np.column_stack(
@@ -106,7 +109,7 @@ def test_judges_and_periods(name, known):
     _, values, weights = posterior(density, quantity, known)
     expected = values @ weights
     marginal = Marginal(density, *known)
-    drawn = draw(marginal, np.random.default_rng(1), 20_000)
+    drawn = sample_posterior(marginal, np.random.default_rng(1), 20_000)
     own = quantity(drawn.points, drawn.spreads)
     np.testing.assert_allclose(own.mean(axis=1), expected, atol=0.012)
     states = short_run(marginal, 5)
@@ -123,7 +126,7 @@ def test_a_ladder_of_twelve():
     """Each beats the next 9 of 10 times: neighbours are separated, and the spread is far above
     1.3."""
     density = of_pairs(12, {(k, k + 1): (9, 1, 0) for k in range(11)})
-    drawn = draw(Marginal(density), np.random.default_rng(1), 4_000)
+    drawn = sample_posterior(Marginal(density), np.random.default_rng(1), 4_000)
     assert expit(drawn.points[5] - drawn.points[6]).mean() == pytest.approx(0.81, abs=0.05)
     assert 4.0 < np.median(drawn.spreads.worths) < 9.0
 
@@ -138,11 +141,13 @@ def test_equal_judges_have_equal_discriminations_where_worths_are_far_apart():
     wins = (rng.random(len(judge)) < expit(worths[first] - worths[second])).astype(float)
     x, zero = np.zeros((len(judge), 0)), 0 * judge
     density = Density(
-        ComparisonRows(first, second, zero, judge, x, wins, 1.0 - wins, 0.0 * wins, 0.0, False),
+        DistinctComparisons(
+            first, second, zero, judge, x, wins, 1.0 - wins, 0.0 * wins, 0.0, False
+        ),
         n,
         6,
     )
-    drawn = draw(Marginal(density), np.random.default_rng(1), 4_000)
+    drawn = sample_posterior(Marginal(density), np.random.default_rng(1), 4_000)
     low, high = np.quantile(density.log_discriminations(drawn.points), [0.055, 0.945], axis=1)
     assert (low < 0.0).all() and (high > 0.0).all()
     assert np.median(drawn.spreads.judges) < 0.25
@@ -152,5 +157,5 @@ def test_equal_judges_have_equal_discriminations_where_worths_are_far_apart():
 def test_equal_records_leave_a_small_spread():
     """Every pair of ten options 10 : 10."""
     density = of_pairs(10, {(i, j): (10, 10, 0) for i in range(10) for j in range(i + 1, 10)})
-    drawn = draw(Marginal(density), np.random.default_rng(1), 2_000)
+    drawn = sample_posterior(Marginal(density), np.random.default_rng(1), 2_000)
     assert np.isfinite(drawn.points).all() and np.median(drawn.spreads.worths) < 0.2

@@ -10,8 +10,8 @@ from scipy.special import expit, gammaln, logit
 from scipy.stats import norm
 
 import thali as th
-from thali._worths.density import ComparisonRows, Density
-from thali._worths.sets import ChoiceSetDensity, group_answers
+from thali._worths.density import Density, DistinctComparisons
+from thali._worths.set_density import ChoiceSetDensity, count_distinct_answers
 from thali.errors import ArgumentError, DataError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
@@ -37,11 +37,11 @@ def exact(data, spread):
     """The log evidence with coefficients, and draws of the log odds of the first option over
     others, with weights."""
     if isinstance(data, th.Choices):
-        density = ChoiceSetDensity(group_answers(data, 0.0, False), 3)
+        density = ChoiceSetDensity(count_distinct_answers(data, 0.0, False), 3)
     else:
         cells, zero = data.cells, np.zeros(len(data.cells.first), int)
         counts = cells.wins, cells.losses, cells.tied
-        rows = ComparisonRows(
+        rows = DistinctComparisons(
             cells.first, cells.second, zero, zero, cells.x, *counts, 0.0, bool(data.n_ties)
         )
         density = Density(rows, data.n_options)
@@ -220,10 +220,8 @@ def test_an_update_is_a_fit_to_all():
     model = th.BradleyTerryLuce().fit(THREE, draws=300, chains=2, **QUIET)
     before = model.predict_proba([("c", "a")])[0]
     model.update(th.PairedComparisons([[0, 0], [6, 0]], labels=["a", "c"]))
-    assert (
-        model._fitted_to_.endswith("17 comparisons")
-        and model.predict_proba([("c", "a")])[0] > before
-    )
+    assert repr(model).endswith("17 comparisons>")
+    assert model.predict_proba([("c", "a")])[0] > before
     with refused(DataError, "'d'"):
         model.update(th.PairedComparisons([[0, 1], [1, 0]], labels=["a", "d"]))
 

@@ -14,12 +14,12 @@ from scipy.stats import kstest
 from worth_problems import prior_draws, short_run, spreads_of
 
 import thali._worths.chains as chains
-import thali._worths.scales as scales
+import thali._worths.scale_moves as scales
 from thali._posterior.summary import mean_mcse
-from thali._worths.density import added
-from thali._worths.draws import draw
-from thali._worths.laplace import Marginal, highest
-from thali._worths.sets import ChoiceSetDensity, SetAnswersBySize
+from thali._worths.density import add_bordered
+from thali._worths.laplace import Marginal, find_mode
+from thali._worths.posterior_sample import sample_posterior
+from thali._worths.set_density import ChoiceSetDensity, SetAnswersBySize
 
 pytestmark = pytest.mark.fit
 CHOICE, RANKING = "choice", "ranking"
@@ -62,22 +62,25 @@ def naive(density, point, spread=1.3, tau=0.5):
 def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges):
     density, spreads = made(lapse, rule, judges), spreads_of(1.3, 0.5 if judges else None)
     points = np.random.default_rng(4).normal(size=(density.size, 2)) * 0.8
-    found, expected = density.values(points, spreads), [naive(density, point) for point in points.T]
+    found, expected = (
+        density.log_densities(points, spreads),
+        [naive(density, point) for point in points.T],
+    )
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     # of which rows are taken a few at a time
-    many = density.values(np.tile(points, 8_000), spreads)
+    many = density.log_densities(np.tile(points, 8_000), spreads)
     np.testing.assert_allclose(many, np.tile(found, 8_000), rtol=1e-12)
     np.testing.assert_allclose(density.gradients(points, spreads)[0], expected, rtol=1e-12)
     np.testing.assert_allclose(
-        density.by_row(points).sum(axis=0), density.log_likelihoods(points), rtol=1e-12
+        density.row_log_likelihoods(points).sum(axis=0), density.log_likelihoods(points), rtol=1e-12
     )
     point, step = points[:, :1], 1e-5 * np.eye(density.size)
     up, down = (density.gradients(point + sign * step, spreads) for sign in (1, -1))
     gradient = density.gradients(point, spreads)[1][:, 0]
     np.testing.assert_allclose(gradient, (up[0] - down[0]) / 2e-5, atol=1e-7)
-    expanded = density.expanded(point[:, 0])
+    expanded = density.expand(point[:, 0])
     assert expanded.value == pytest.approx(float(density.log_likelihoods(point)[0]))
-    curvature = added(expanded.curvature, density.prior_curvature(spreads)).assemble_dense()
+    curvature = add_bordered(expanded.curvature, density.prior_curvature(spreads)).assemble_dense()
     np.testing.assert_allclose(curvature, (down[1] - up[1]) / 2e-5, atol=1e-7)
     assert (
         np.linalg.eigvalsh(density.curvature(point[:, 0], is_convex=True).assemble_dense()).min()
@@ -86,7 +89,7 @@ def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges):
     nothing = density.with_counts(0.0 * density.rows.counts).gradients(point, spreads)[1][:, 0]
     if judges:
         np.testing.assert_allclose(
-            density.scores_of_judges(point[:, 0]).sum(axis=1), gradient - nothing, atol=1e-10
+            density.judge_scores(point[:, 0]).sum(axis=1), gradient - nothing, atol=1e-10
         )
 
 
@@ -94,7 +97,7 @@ def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges):
 def test_the_mode_is_that_of_a_naive_optimiser(lapse, rule):
     density = made(lapse, rule, 3)
     found = minimize(lambda point: -naive(density, point), np.zeros(density.size), tol=1e-10)
-    mode = highest(density, spreads_of(1.3, 0.5))
+    mode = find_mode(density, spreads_of(1.3, 0.5))
     np.testing.assert_allclose(mode.point, found.x, atol=3e-6)  # whose slopes are differences
     assert naive(density, mode.point) >= -found.fun - 1e-12
     slope = density.gradients(mode.point[:, None], spreads_of(1.3, 0.5))[1]
@@ -124,7 +127,7 @@ def test_three_options_by_quadrature():
 
     _, values, weights = posterior(density, quantity, known)
     marginal = Marginal(density, *known[:2])
-    points, _ = draw(marginal, np.random.default_rng(1), 20_000)
+    points, _ = sample_posterior(marginal, np.random.default_rng(1), 20_000)
     np.testing.assert_allclose(quantity(points, None).mean(axis=1), values @ weights, atol=0.015)
     drawn = np.array([quantity(state.points, None) for state in short_run(marginal, 5)]).transpose(
         1, 2, 0
@@ -180,11 +183,11 @@ def test_joint_distribution(rule):
     density, count, rng = design(rule), 200, np.random.default_rng(9)
     sampler = chains.Sampler(Marginal(density))
     points, spreads = prior_draws(density, rng, count)
-    state = scales.ScaleState.at(density, points, np.log(np.array(spreads)))
+    state = scales.ScaleState.from_points(density, points, np.log(np.array(spreads)))
     sampler.step, accepted = 0.6, []
     for _ in range(10):
         sampler.density = simulated(density, rng, state.points)
-        state, rate = sampler.sweep(rng, scales.ScaleState.at(sampler.density, *state[:2]))
+        state, rate = sampler.sweep(rng, scales.ScaleState.from_points(sampler.density, *state[:2]))
         accepted.append(rate.mean())
     assert np.mean(accepted) > 0.5
     fresh, of_fresh = prior_draws(density, np.random.default_rng(10), 20_000)
@@ -209,11 +212,11 @@ def test_calibration(rule, method):
         density = plan.with_counts(simulated(plan, rng, truth).rows.counts[:, 0])
         marginal = Marginal(density)
         if method == "laplace":
-            points, drawn = draw(marginal, rng, 1000)
+            points, drawn = sample_posterior(marginal, rng, 1000)
             tau = drawn.judges
         else:
             sampler = chains.Sampler(marginal)
-            state, states = chains.tuned(sampler, rng, sampler.start(rng, 8), 100), []
+            state, states = chains.tune_step(sampler, rng, sampler.draw_start(rng, 8), 100), []
             for _ in range(240):
                 state, _ = sampler.sweep(rng, state)
                 states.append(state)

@@ -3,8 +3,15 @@
 import numpy as np
 from helpers.naive.worths import Comparison, log_joint
 
-from thali._worths.chains import Sampler, tuned
-from thali._worths.density import MIDDLE, SPREAD, ComparisonRows, Density, Spreads, added
+from thali._worths.chains import Sampler, tune_step
+from thali._worths.density import (
+    HALF_NORMAL_SCALE,
+    LOG_SPREAD_MEAN,
+    Density,
+    DistinctComparisons,
+    Spreads,
+    add_bordered,
+)
 
 
 def spreads_of(worths=None, judges=None, drift=None, bias=None):
@@ -16,14 +23,14 @@ def spreads_of(worths=None, judges=None, drift=None, bias=None):
 
 def curvature_at(density, point, spreads):
     """Minus the second derivatives of the density."""
-    return added(density.curvature(point), density.prior_curvature(spreads))
+    return add_bordered(density.curvature(point), density.prior_curvature(spreads))
 
 
 def judges(lapse, first=(9, 1), second=(5, 5)):
     """Two options, and two judges with so many choices of either."""
     wins, losses = np.array([first, second], float).T
     zero = np.zeros(2, int)
-    rows = ComparisonRows(
+    rows = DistinctComparisons(
         zero, zero + 1, zero, np.arange(2), np.zeros((2, 0)), wins, losses, 0.0 * wins, lapse, False
     )
     return Density(rows, 2, 2, np.zeros(0), zero)
@@ -33,7 +40,7 @@ def periods(lapse):
     """Two options in three periods."""
     zero = np.zeros(3, int)
     counts = np.array([8.0, 5.0, 1.0]), np.array([2.0, 5.0, 9.0]), np.zeros(3)
-    rows = ComparisonRows(
+    rows = DistinctComparisons(
         zero, zero + 1, np.arange(3), zero, np.zeros((3, 0)), *counts, lapse, False
     )
     return Density(rows, 2, 0, np.ones(2), np.zeros(2, int))
@@ -61,7 +68,7 @@ def random_density(
     counts[2] *= ties
     judge, x = rng.integers(0, max(n_judges, 1), rows), rng.normal(size=(rows, covariates))
     entry = [int(period[(first == i) | (second == i)].min(initial=n_periods - 1)) for i in range(n)]
-    made = ComparisonRows(first, second, period, judge, x, *counts, lapse, ties)
+    made = DistinctComparisons(first, second, period, judge, x, *counts, lapse, ties)
     return Density(made, n, n_judges, rng.integers(1, 4, n_periods - 1), np.array(entry), bias)
 
 
@@ -98,7 +105,7 @@ def naive(density, point, spread, tau, drift, bias_sd=None):
 def short_run(marginal, seed, chains=12, tune=100, sweeps=300):
     """The states of chains after each sweep, once they are tuned."""
     sampler, rng = Sampler(marginal), np.random.default_rng(seed)
-    state, found = tuned(sampler, rng, sampler.start(rng, chains), tune), []
+    state, found = tune_step(sampler, rng, sampler.draw_start(rng, chains), tune), []
     for _ in range(sweeps):
         state, _ = sampler.sweep(rng, state)
         found.append(state)
@@ -108,8 +115,8 @@ def short_run(marginal, seed, chains=12, tune=100, sweeps=300):
 def prior_spreads(density, rng, count, known=(None, None, None, None)):
     """Standard deviations of the prior."""
     drawn = [
-        np.exp(MIDDLE + rng.normal(size=count)),
-        *(SPREAD * np.abs(rng.normal(size=(3, count)))),
+        np.exp(LOG_SPREAD_MEAN + rng.normal(size=count)),
+        *(HALF_NORMAL_SCALE * np.abs(rng.normal(size=(3, count)))),
     ]
     there = density.spread_kinds
     found = [
@@ -139,7 +146,9 @@ def prior_draws(density, rng, count, known=(None, None, None, None)):
 
 def simulated(density, rng, points):
     """The density of as many new comparisons, of each point its own."""
-    seen = [density.seen(block, points) for block in density.blocks(points.shape[1])]
+    seen = [
+        density.compare_at_points(block, points) for block in density.split_rows(points.shape[1])
+    ]
     p = (1 - density.rows.lapse) * np.concatenate(
         [each.q for each in seen]
     ) + density.rows.lapse / 2

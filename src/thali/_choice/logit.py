@@ -1,5 +1,4 @@
-"""Choice probabilities of the logit, its log-likelihood and where that is largest, and what it says
-of directions."""
+"""The logit: choice probabilities, maximum likelihood, separation, and directions of attributes."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -11,19 +10,19 @@ from thali._inference.optimise import Concave, maximise_newton
 from thali._labels import listed, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, InPython, one_of
 
-from .coding import Coding, coding_by
+from .coding import Coding, build_coding_from_numbers
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
 
 _MAX_STEPS = 100
-_SMALLEST = 1e-12  # Newton decrement a task at which the maximisation ends
-# seconds of the likelihood and its derivatives for each row and column: `benchmarks/forecast.py`
-A_CELL = 1.25e-8
+_TOLERANCE = 1e-12  # Newton decrement per task at which the maximisation ends
+# seconds of the likelihood and its derivatives per row and column: `benchmarks/forecast.py`
+SECONDS_PER_CELL = 1.25e-8
 
 
 class EncodedTasks(NamedTuple):
-    """Choices in the form that the likelihood reads."""
+    """Choices as the arrays that the likelihood reads."""
 
     matrix: np.ndarray  # (rows, p)
     first_row: np.ndarray  # (tasks + 1,)
@@ -31,101 +30,117 @@ class EncodedTasks(NamedTuple):
 
     @property
     def task_of_row(self) -> np.ndarray:
-        """Number of the task of every row."""
+        """Task index of every row."""
         return np.repeat(np.arange(len(self.chosen_row)), np.diff(self.first_row))
 
 
 class NewtonResult(NamedTuple):
-    """The end point of Newton's method."""
+    """End point of Newton's method."""
 
     beta: np.ndarray
-    log_likelihood: float  # less the ridge's part
-    hessian: np.ndarray  # of that, negative, so that its inverse is the covariance of the estimates
+    log_likelihood: float  # minus the ridge penalty
+    hessian: np.ndarray  # negative, so its inverse is the covariance of the estimates
     converged: bool
 
 
-def tasks_of(data: "ChoiceExperiment", coding: Coding) -> EncodedTasks:
-    """The choices of the data in the columns of a coding."""
-    matrix = coding.matrix(data.products)[data.row_product]
+def encode_choices(data: "ChoiceExperiment", coding: Coding) -> EncodedTasks:
+    """Encode the choices of the data in the columns of a coding."""
+    matrix = coding.encode_codes(data.products)[data.row_product]
     return EncodedTasks(matrix, data.first_row, data.first_row[:-1] + data.chosen)
 
 
-def probabilities(utilities: np.ndarray, task_of_row: np.ndarray) -> np.ndarray:
-    r"""Probability that each row is chosen in its task.
+def choice_probabilities(utilities: np.ndarray, task_of_row: np.ndarray) -> np.ndarray:
+    r"""Return the probability of each row in its task, shape (rows,).
 
     .. math:: p_j = e^{u_j} \Big/ \sum_{j' \in X} e^{u_{j'}}
     """
     order = np.argsort(task_of_row, kind="stable")
     sorted_tasks = task_of_row[order]
     starts = np.flatnonzero(np.diff(sorted_tasks, prepend=-1))
-    number = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    task_index = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
     u = utilities[order]
-    e = np.exp(u - np.maximum.reduceat(u, starts)[number])
-    result = np.empty_like(e)
-    result[order] = e / np.add.reduceat(e, starts)[number]
-    return result
+    e = np.exp(u - np.maximum.reduceat(u, starts)[task_index])
+    p = np.empty_like(e)
+    p[order] = e / np.add.reduceat(e, starts)[task_index]
+    return p
 
 
 class LocalLikelihood(NamedTuple):
-    """What the likelihood looks like at one vector of tastes."""
+    """The likelihood and its derivatives at one vector of tastes."""
 
     log_chosen: np.ndarray  # (tasks,) ln p_t(x*_t)
-    score: np.ndarray  # (tasks, p) x*_t less the mean of the task
+    score: np.ndarray  # (tasks, p) x*_t minus the mean of the task
     probability: np.ndarray  # (rows,)
-    spread: np.ndarray  # (rows, p) x_tj less the mean of the task
+    spread: np.ndarray  # (rows, p) x_tj minus the mean of the task
 
 
-def local(tasks: EncodedTasks, beta: np.ndarray) -> LocalLikelihood:
-    r"""The log-likelihood of every task and its derivatives.
+def compute_local_likelihood(tasks: EncodedTasks, beta: np.ndarray) -> LocalLikelihood:
+    r"""Return the log-likelihood of every task and its derivatives.
 
     .. math:: \bar x_t = \sum_j p_{tj} x_{tj}, \qquad \nabla \ln p_t(x^*_t) = x^*_t - \bar x_t
     """
-    x, starts, number = tasks.matrix, tasks.first_row[:-1], tasks.task_of_row
+    x, starts, task_index = tasks.matrix, tasks.first_row[:-1], tasks.task_of_row
     u = x @ beta
-    u -= np.maximum.reduceat(u, starts)[number]
+    u -= np.maximum.reduceat(u, starts)[task_index]
     e = np.exp(u)
     total = np.add.reduceat(e, starts)
-    p = e / total[number]
+    p = e / total[task_index]
     means = np.add.reduceat(x * p[:, None], starts)
     return LocalLikelihood(
-        u[tasks.chosen_row] - np.log(total), x[tasks.chosen_row] - means, p, x - means[number]
+        u[tasks.chosen_row] - np.log(total), x[tasks.chosen_row] - means, p, x - means[task_index]
     )
 
 
-def information(at: LocalLikelihood, weight_of_row: np.ndarray | float = 1.0) -> np.ndarray:
-    r"""Minus the Hessian of the log-likelihood of all tasks, each with a weight.
+def fisher_information(
+    likelihood: LocalLikelihood, weight_of_row: np.ndarray | float = 1.0
+) -> np.ndarray:
+    r"""Return the negative Hessian of the weighted log-likelihood, shape (p, p).
 
     .. math:: \sum_t w_t \sum_j p_{tj} (x_{tj} - \bar x_t)(x_{tj} - \bar x_t)^T
     """
-    return (at.spread * (at.probability * weight_of_row)[:, None]).T @ at.spread
+    return (
+        likelihood.spread * (likelihood.probability * weight_of_row)[:, None]
+    ).T @ likelihood.spread
 
 
-def derivatives(tasks: EncodedTasks, beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    r"""Log-likelihood of all tasks, its gradient and its negative Hessian.
+def log_likelihood_derivatives(
+    tasks: EncodedTasks, beta: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    r"""Return log-likelihood, gradient (p,), and negative Hessian (p, p).
 
     .. math::
         \ell = \sum_t \ln p_t(x^*_t), \qquad \nabla \ell = \sum_t (x^*_t - \bar x_t), \qquad
         -\nabla^2 \ell = \sum_t \sum_j p_{tj} (x_{tj} - \bar x_t)(x_{tj} - \bar x_t)^T
     """
-    at = local(tasks, beta)
-    return float(at.log_chosen.sum()), at.score.sum(axis=0), information(at)
+    likelihood = compute_local_likelihood(tasks, beta)
+    return (
+        float(likelihood.log_chosen.sum()),
+        likelihood.score.sum(axis=0),
+        fisher_information(likelihood),
+    )
 
 
-def ascend(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonResult:
-    """Maximise the log-likelihood, less ridge/2 times the sum of squares, by Newton's method with
-    halved steps."""
+def maximise_log_likelihood(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonResult:
+    """Maximise the log-likelihood minus ridge/2 times the sum of squares.
+
+    Uses Newton's method with halved steps.
+    """
     p = tasks.matrix.shape[1]
     ridges = ridge * np.eye(p)
 
-    def at(beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        value, gradient, hessian = derivatives(tasks, beta)
-        return float(value - 0.5 * ridge * beta @ beta), gradient - ridge * beta, hessian + ridges
+    def evaluate(beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        log_likelihood, gradient, hessian = log_likelihood_derivatives(tasks, beta)
+        return (
+            float(log_likelihood - 0.5 * ridge * beta @ beta),
+            gradient - ridge * beta,
+            hessian + ridges,
+        )
 
-    target = Concave(at, _least_squares, rounding=0.0)
+    target = Concave(evaluate, _least_squares, rounding=0.0)
     top, _, converged = maximise_newton(
         target,
         target.evaluate(np.zeros(p)),
-        _SMALLEST * len(tasks.chosen_row),
+        _TOLERANCE * len(tasks.chosen_row),
         take_last=True,
         max_steps=_MAX_STEPS,
     )
@@ -133,61 +148,60 @@ def ascend(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonResult:
 
 
 def _least_squares(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Newton's step, the shortest one where the information is singular."""
+    """Return Newton's step, the shortest one if the information is singular."""
     return np.linalg.lstsq(information, gradient, rcond=None)[0]
 
 
-def independent_columns(tasks: EncodedTasks) -> np.ndarray:
-    """Whether each column is linearly independent, within tasks, of those before it, as a bool
-    array (p,).
+def find_independent_columns(tasks: EncodedTasks) -> np.ndarray:
+    """Return whether each column is independent of earlier columns, shape (p,).
 
-    Raises a DataError if none is.
+    Independence is linear and within tasks. Raises DataError if no column varies within tasks.
     """
     x, starts = tasks.matrix, tasks.first_row[:-1]
     means = np.add.reduceat(x, starts) / np.diff(tasks.first_row)[:, None]
     within = x - means[tasks.task_of_row]
-    kept = np.zeros(x.shape[1], dtype=bool)
+    is_independent = np.zeros(x.shape[1], dtype=bool)
     basis = np.empty((len(x), 0))
     for j in range(x.shape[1]):
-        rest = within[:, j]
+        residual = within[:, j]
         size = np.linalg.norm(x[:, j])
         for _ in range(2):  # twice, because rounding leaves a remainder
-            rest = rest - basis @ (basis.T @ rest)
-        if np.linalg.norm(rest) > 1e-9 * max(size, 1e-300):
-            kept[j] = True
-            basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
-    if not kept.any():
+            residual = residual - basis @ (basis.T @ residual)
+        if np.linalg.norm(residual) > 1e-9 * max(size, 1e-300):
+            is_independent[j] = True
+            basis = np.column_stack([basis, residual / np.linalg.norm(residual)])
+    if not is_independent.any():
         raise DataError(
             "No attribute varies within a task, so the choices contain no information on tastes;"
             " check the design."
         )
-    return kept
+    return is_independent
 
 
-def drawn_choices(
+def draw_logit_choices(
     beta: np.ndarray, tasks: EncodedTasks, first_task: np.ndarray, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """A choice in every task at every draw of tastes (chain, draw, respondent, coefficient)."""
+    """Draw choices at tastes of shape (chain, draw, respondent, coefficient)."""
     chosen = np.empty((*beta.shape[:2], len(tasks.chosen_row)), np.int64)
-    for person, (first, end) in enumerate(pairwise(first_task)):
-        for task in range(first, end):
+    for person, (start, end) in enumerate(pairwise(first_task)):
+        for task in range(start, end):
             utility = (
                 beta[:, :, person]
                 @ tasks.matrix[tasks.first_row[task] : tasks.first_row[task + 1]].T
             )
-            # the choice of a logit
+            # with Gumbel errors the maximum is a logit choice
             chosen[:, :, task] = (utility + rng.gumbel(size=utility.shape)).argmax(axis=2)
     return {"chosen": chosen}
 
 
-# Whether the likelihood of a logit has a finite maximum -------------------------------------------
+# Separation: a likelihood without a finite maximum ------------------------------------------------
 
 
-_SUSPICIOUS = 12.0  # difference of two utilities within a task
+_SEPARATION_GAP = 12.0  # difference of two utilities within a task
 
 
-def separating_columns(tasks: EncodedTasks, beta: np.ndarray) -> np.ndarray:
-    r"""Columns along which the likelihood rises without end.
+def find_separating_columns(tasks: EncodedTasks, beta: np.ndarray) -> np.ndarray:
+    r"""Return indices of columns along which the likelihood rises without limit.
 
     .. math::
 
@@ -196,36 +210,35 @@ def separating_columns(tasks: EncodedTasks, beta: np.ndarray) -> np.ndarray:
     """
     u = tasks.matrix @ beta
     starts = tasks.first_row[:-1]
-    if (np.maximum.reduceat(u, starts) - np.minimum.reduceat(u, starts)).max() < _SUSPICIOUS:
+    if (np.maximum.reduceat(u, starts) - np.minimum.reduceat(u, starts)).max() < _SEPARATION_GAP:
         return np.empty(0, dtype=np.int64)
     from scipy.optimize import linprog
 
     z = tasks.matrix[tasks.chosen_row][tasks.task_of_row] - tasks.matrix
     z = np.unique(z[np.any(z != 0, axis=1)], axis=0)
     z = z / np.abs(z).max(axis=0, initial=1e-300)
-    found = linprog(
+    solution = linprog(
         -z.sum(axis=0), A_ub=-z, b_ub=np.zeros(len(z)), bounds=(-1.0, 1.0), method="highs"
     )
-    if found.x is None or -found.fun < 1e-7:
+    if solution.x is None or -solution.fun < 1e-7:
         return np.empty(0, dtype=np.int64)
-    return np.flatnonzero(np.abs(found.x) > 1e-6)
+    return np.flatnonzero(np.abs(solution.x) > 1e-6)
 
 
 # Declared directions of attributes, and whether choices contradict them ---------------------------
 
 
 DIRECTIONS = {"increasing": 1, "decreasing": -1}
-# precision of a coefficient, of the worst level against the best one: finite where choices are
-# separated
+# precision of a coefficient, best against worst level, to keep separated estimates finite
 _RIDGE = 1.0
 
 
-def directions_of(argument: str, given: Any, data: "ChoiceExperiment") -> dict[str, str]:
-    """An argument that maps attributes to directions, checked against the data."""
+def parse_directions(argument: str, mapping: Any, data: "ChoiceExperiment") -> dict[str, str]:
+    """Return an argument as attribute -> direction, checked against the data."""
     from thali._data.experiments.levels import ALPHABET
 
-    found: dict[str, str] = {}
-    for name, direction in _pairs(argument, given):
+    directions: dict[str, str] = {}
+    for name, direction in _parse_pairs(argument, mapping):
         if not isinstance(direction, str) or direction not in DIRECTIONS:
             raise ArgumentError(
                 Argument(argument),
@@ -234,13 +247,13 @@ def directions_of(argument: str, given: Any, data: "ChoiceExperiment") -> dict[s
                 f"; got {direction!r}.",
             )
         if name not in data.attributes:
-            known = data.attributes
+            attributes = data.attributes
             raise ArgumentError(
                 Argument(argument),
                 f": the data have no attribute {name!r}; their attributes are"
-                f" {shorten(known, 20)}.{suggest(name, known)}",
+                f" {shorten(attributes, 20)}.{suggest(name, attributes)}",
             )
-        if found.get(name, direction) != direction:
+        if directions.get(name, direction) != direction:
             raise ArgumentError(
                 Argument(argument),
                 f": {name!r} is given as both increasing and decreasing; choose one.",
@@ -255,27 +268,32 @@ def directions_of(argument: str, given: Any, data: "ChoiceExperiment") -> dict[s
                 InPython(" when creating the data"),
                 ".",
             )
-        found[name] = direction
-    return found
+        directions[name] = direction
+    return directions
 
 
-def _pairs(argument: str, given: Any) -> list[tuple[str, Any]]:
-    if given is None:
+def _parse_pairs(argument: str, mapping: Any) -> list[tuple[str, Any]]:
+    """Return an argument as pairs of attribute and direction."""
+    if mapping is None:
         return []
-    if isinstance(given, Mapping):
-        return [(str(name), direction) for name, direction in given.items()]
+    if isinstance(mapping, Mapping):
+        return [(str(name), direction) for name, direction in mapping.items()]
     try:
-        return [(str(name), direction) for name, direction in given]
+        return [(str(name), direction) for name, direction in mapping]
     except (TypeError, ValueError):
         raise ArgumentError(
             Argument(argument),
             ' must map attributes to directions, such as {"price": "decreasing"}; got'
-            f" {given!r}.",
+            f" {mapping!r}.",
         ) from None
 
 
-def direction_scores(data: "ChoiceExperiment", attributes: tuple[str, ...]) -> dict[str, float]:
-    r"""The z-score of each attribute of a multinomial logit: above 0 if later levels are preferred.
+def compute_direction_scores(
+    data: "ChoiceExperiment", attributes: tuple[str, ...]
+) -> dict[str, float]:
+    r"""Return z-scores of attributes in a multinomial logit, by attribute.
+
+    A positive score means that later levels are preferred.
 
     .. math::
 
@@ -285,48 +303,52 @@ def direction_scores(data: "ChoiceExperiment", attributes: tuple[str, ...]) -> d
     that of the likelihood and the sandwich estimate clustered by person.
     """
     ranks = {name: np.linspace(0.0, 1.0, len(data.levels[name])) for name in attributes}
-    coding = coding_by(data, ranks)
-    tasks = tasks_of(data, coding)
-    found = ascend(tasks, _RIDGE)
-    inverse = np.linalg.inv(found.hessian)
+    coding = build_coding_from_numbers(data, ranks)
+    tasks = encode_choices(data, coding)
+    estimate = maximise_log_likelihood(tasks, _RIDGE)
+    inverse = np.linalg.inv(estimate.hessian)
     variance = np.maximum(
-        np.diag(inverse), np.diag(clustered(tasks, found.beta, inverse, data.first_task))
+        np.diag(inverse),
+        np.diag(clustered_covariance(tasks, estimate.beta, inverse, data.first_task)),
     )
-    z = found.beta / np.sqrt(variance)
+    z = estimate.beta / np.sqrt(variance)
     return {name: float(z[coding.names.index(name)]) for name in attributes}
 
 
-def clustered(
+def clustered_covariance(
     tasks: Any, beta: np.ndarray, inverse: np.ndarray, first_task: np.ndarray
 ) -> np.ndarray:
-    r"""The sandwich estimate of a covariance, clustered by person; `inverse`: that of the
-    information.
+    r"""Return the sandwich covariance clustered by respondent, shape (p, p).
+
+    `inverse` is the inverse of the information.
 
     .. math:: H^{-1} \Big(\sum_n g_n g_n^T\Big) H^{-1}, \qquad
         g_n = \sum_t \Big(x_{nt, \text{chosen}} - \sum_j p_{ntj} x_{ntj}\Big)
     """
-    p = probabilities(tasks.matrix @ beta, tasks.task_of_row)
+    p = choice_probabilities(tasks.matrix @ beta, tasks.task_of_row)
     expected = np.add.reduceat(p[:, None] * tasks.matrix, tasks.first_row[:-1])
-    of_person = np.add.reduceat(tasks.matrix[tasks.chosen_row] - expected, first_task[:-1])
-    return inverse @ (of_person.T @ of_person) @ inverse
+    person_scores = np.add.reduceat(tasks.matrix[tasks.chosen_row] - expected, first_task[:-1])
+    return inverse @ (person_scores.T @ person_scores) @ inverse
 
 
-def contradicted_sentence(data: "ChoiceExperiment", monotone: Mapping[str, str]) -> str:
-    """A sentence about directions that the choices contradict by 3 standard errors; "" if there are
-    none."""
+def describe_contradicted_directions(data: "ChoiceExperiment", monotone: Mapping[str, str]) -> str:
+    """Return a sentence on directions that choices contradict, or "".
+
+    A contradiction is a z-score beyond 3 standard errors.
+    """
     if not monotone:
         return ""
-    z = direction_scores(data, tuple(monotone))
-    against = [
+    z = compute_direction_scores(data, tuple(monotone))
+    contradicted = [
         name
-        for name, way in monotone.items()
-        if z[name] * (1 if way == "increasing" else -1) < -3.0
+        for name, direction in monotone.items()
+        if z[name] * (1 if direction == "increasing" else -1) < -3.0
     ]
-    if not against:
+    if not contradicted:
         return ""
-    named = listed(f"{name!r} ({monotone[name]}; z = {z[name]:.1f})" for name in against)
+    names = listed(f"{name!r} ({monotone[name]}; z = {z[name]:.1f})" for name in contradicted)
     return (
-        f"A multinomial logit of these data contradicts the direction declared for {named}; a"
+        f"A multinomial logit of these data contradicts the direction declared for {names}; a"
         " model with such a restriction will find no effect. Check the order of the levels, or"
         " declare the other direction or none."
     )

@@ -1,2 +1,1 @@
-"""What the classifiers share: scikit-learn's interface, checks of what is passed, one scale for all
-covariates."""
+"""Classifiers: their base with scikit-learn's interface, and two models."""

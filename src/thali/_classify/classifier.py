@@ -1,4 +1,4 @@
-"""What the classifiers share: scikit-learn's interface, and checks of what is passed to it."""
+"""The base of the classifiers: scikit-learn's interface and checks of arguments."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,22 +12,22 @@ from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._labels import listed, plural
 from thali._late import carried_out_by
-from thali._model.available import requires
 from thali._model.base import Job
+from thali._model.chain_model import RunByChains, prior
 from thali._model.engine import MAXIMUM, Engine
 from thali._model.prior_sample import PriorSample, drawn_from, predictive_group, with_replicates
-from thali._model.run_by_chains import RunByChains, prior
+from thali._model.requirements import requires
 from thali.errors import (
     ConvergenceWarning,
     DataError,
     ThaliWarning,
 )
 
-from .input import codes_of, is_sparse, names_of
+from .input import encode_labels, is_sparse, read_string_column_names
 from .predictions import Predictions
-from .rows import drawn_codes, observed_groups
-from .scikit_learn import seed_from
-from .weights import warn_of_shares, weighted_classes, weights_of
+from .row_groups import build_observed_groups, sample_class_codes
+from .row_weights import apply_class_weights, check_row_weights, warn_about_small_weights
+from .scikit_learn import convert_random_state
 
 if TYPE_CHECKING:
     import xarray
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 
 class Classifier(Predictions, RunByChains):
-    """Base of a classifier that scikit-learn's tools take for one of theirs, though it needs no
-    scikit-learn.
+    """Base of a classifier that works with scikit-learn's tools.
 
-    A subclass has `_job(data, run)` of `TrainingData`, `_probabilities(matrix)`,
-    `_probability_blocks(matrix)` and `_prior_draws(matrix, rngs)`: matrix is a C-contiguous array
-    of float (n, d), codes are positions in `classes_`, and probabilities an array (n, K). When a
-    fit fails, all that it has set is forgotten, so that a model never is half fitted.
+    scikit-learn itself is not required. A subclass has `_build_job(data, run)` for `TrainingData`,
+    `_compute_probabilities(matrix)`, `_iterate_probabilities(matrix)` and
+    `_sample_prior_draws(matrix, rngs)`: matrix is a C-contiguous array of float (n, d), codes are
+    positions in `classes_`, and probabilities an array (n, K). If a fit fails, all attributes that
+    it has set are deleted, so that a model is never half fitted.
 
     Attributes
     ----------
@@ -63,8 +63,7 @@ class Classifier(Predictions, RunByChains):
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
 
     def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
-        """The settings with the rows of the fit, once it is clear that they can be divided into so
-        many folds."""
+        """Return the settings with the rows of the fit; check the folds."""
         if isinstance(data, Observations):
             settings = replace(settings, rows=(data.covariates, data.labels))
         if settings.rows is not None:
@@ -72,22 +71,30 @@ class Classifier(Predictions, RunByChains):
         return settings
 
     def _as_python(self) -> str:
-        """The fit as Python; the length of its run and its seed are in the constructor."""
+        """Return the fit as Python code.
+
+        Draws and seed are arguments of the constructor.
+        """
         return f"import thali as th\n\nmodel = th.{' '.join(repr(self).split())}\nmodel.fit(X, y)"
 
     def __repr__(self) -> str:  # before and after a fit, as scikit-learn has it
         return self._format_call()
 
-    def _job(self, data: TrainingData, run: Run) -> Job:
-        """The fit, checked."""
+    def _build_job(self, data: TrainingData, run: Run) -> Job:
+        """Build the job of a fit to checked data."""
         raise NotImplementedError
 
-    def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> "tuple[xarray.Dataset, np.ndarray]":
-        """Draws from the prior as a group of a tree, and the codes (draws, n) simulated at them."""
+    def _sample_prior_draws(
+        self, matrix: np.ndarray, rngs: Any
+    ) -> "tuple[xarray.Dataset, np.ndarray]":
+        """Sample parameters from the prior, and class codes (draws, n) given them.
+
+        The parameters are a group of a tree.
+        """
         raise NotImplementedError
 
-    def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
-        """The fit if X holds its rows in blocks that this model can leave where they are."""
+    def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
+        """Build the job of a fit to a Dask array; None if X is not one."""
         return None
 
     def fit(
@@ -109,30 +116,30 @@ class Classifier(Predictions, RunByChains):
         X : array, data frame or sparse matrix (n, d)
             Finite numbers, one row an observation. Sparse only for `SparseMultinomialLogit` by
             "auto", "laplace", "variational" or "map"; columns that are 0 in every row, such as
-            words that only other texts have, are left out without a warning.
+            words of other texts, are omitted without a warning.
         y : sequence of str, int or bool (n,)
             A label for each row; two classes or more.
         sample_weight : sequence of float (n,), optional
-            Of 0 or more. A row of weight k counts as k equal rows, to the last bit of the draws;
-            one of weight 0 is left out. Weights are not rescaled: those that sum to 1, as AdaBoost
-            passes them, count as one row in all, against the same prior, and are warned of.
+            Weights ≥ 0. A row of weight k gives exactly the same draws as k equal rows; a row of
+            weight 0 is omitted. Weights are not rescaled: weights that sum to 1, as AdaBoost passes
+            them, equal one row in total with the same prior, which causes a warning.
         thin : int, optional
-            Sweeps of the sampler for each state. None lets the model choose.
-            `PlackettLuceRegression` takes 10, and 1 for a fixed a of 0.5 or more or if W has more
-            than a million entries. `SparseMultinomialLogit` by "polya-gamma" takes 1 where there
-            are at least as many rows as coefficients of a class and at most 600 coefficients; else
-            4 for two classes and 10 for more. With the horseshoe it takes 3 and 64.
+            Sweeps of the sampler per recorded state. None uses the model's default:
+            `PlackettLuceRegression` 10, but 1 for a fixed a ≥ 0.5 or if W has more than a million
+            entries; `SparseMultinomialLogit` by "polya-gamma" 1 if the number of rows is at least
+            the number of coefficients of a class, and there are at most 600 coefficients; otherwise
+            4 for two classes and 10 for more. With the horseshoe the defaults are 3 and 64.
         cores : int, optional
-            Threads; None means as many as there are processors. Has no influence on the results.
+            Threads; None uses all processors. It has no influence on the results.
         progressbar : bool
-            Whether to show how far the run is.
+            Whether to show the progress of the run.
         job : str or path, optional
-            A folder that holds the draws and the state of the chains while they run. The same fit
-            goes on from it after the process was killed, and gives the draws of an unbroken run;
-            with more `draws` it goes on further.
+            A folder for the draws and the state of the chains while they run. The same fit resumes
+            from it after an interruption, and gives the draws of an uninterrupted run; with more
+            `draws` it continues.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn. If half of them pass in
-            tuning, the chains start again with less of it, and a warning says so.
+            Seconds after which the run stops; recorded draws are kept. If tuning takes half of
+            them, the chains restart with shorter tuning, with a warning.
 
         Returns
         -------
@@ -141,7 +148,7 @@ class Classifier(Predictions, RunByChains):
         Raises
         ------
         DataError
-            If X, y or the weights cannot be used; the message says where and what to do.
+            If X, y or the weights cannot be used; the message names the row and a remedy.
         ArgumentError
             If an argument of the model is outside its range.
 
@@ -152,26 +159,26 @@ class Classifier(Predictions, RunByChains):
         """
         self._forget()
         try:
-            seed = seed_from(self.random_state)
+            seed = convert_random_state(self.random_state)
             run = build_run(
                 self.draws, self.tune, self.chains, thin, cores, seed, progressbar, job, max_time
             )
-            work = self._job_of_blocks(X, y, sample_weight, run)
-            work = work or self._job(self._training_data(X, y, sample_weight), run)
-            # classes and columns, which the data say before anything is learned
-            named = self._fitted_attributes()
-            return self._carry_out(replace(work, run=lambda: named | work.run()))
+            work = self._build_block_job(X, y, sample_weight, run)
+            work = work or self._build_job(self._training_data(X, y, sample_weight), run)
+            # classes and columns are known from the data before anything is learned
+            class_attributes = self._fitted_attributes()
+            return self._carry_out(replace(work, run=lambda: class_attributes | work.run()))
         except BaseException:
             self._forget()
             raise
 
     def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
-        """The rows that differ, with their weights."""
-        matrix, codes = self._read(X, y)
-        weight = weights_of(sample_weight, len(codes))
+        """Read X, y and the weights; merge equal rows."""
+        matrix, codes = self._read_rows(X, y)
+        weight = check_row_weights(sample_weight, len(codes))
         if sample_weight is not None:
-            warn_of_shares(weight, len(self.classes_))
-        weight = weighted_classes(weight, codes, self.classes_, self._class_weight())
+            warn_about_small_weights(weight, len(self.classes_))
+        weight = apply_class_weights(weight, codes, self.classes_, self._class_weight())
         return (
             wrap_sparse_rows(matrix, codes, weight)
             if is_sparse(matrix)
@@ -179,11 +186,14 @@ class Classifier(Predictions, RunByChains):
         )
 
     def _class_weight(self) -> Any:
-        """Weights of classes, as the user gave them."""
+        """Return the class weights that the user passed."""
         return None
 
     def _worded(self, warning: ThaliWarning) -> ThaliWarning:
-        """In one text for every fit, so that Python shows it once for the many fits of a search."""
+        """Return a convergence warning with the same text for all fits.
+
+        Python then shows it once for the many fits of a search.
+        """
         if not isinstance(warning, ConvergenceWarning):
             return warning
         return ConvergenceWarning(
@@ -191,11 +201,11 @@ class Classifier(Predictions, RunByChains):
             " and remedies."
         )
 
-    def _read(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Covariates and codes; keeps the names of classes and columns."""
-        names = names_of(X)
-        matrix = self._matrix_of(X, names)
-        classes, codes = codes_of(y, type(self).__name__, matrix.shape[0])
+    def _read_rows(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return covariates and class codes; store class and column names."""
+        names = read_string_column_names(X)
+        matrix = self._convert_covariates(X, names)
+        classes, codes = encode_labels(y, type(self).__name__, matrix.shape[0])
         self.classes_: np.ndarray = classes
         self.n_features_in_: int = matrix.shape[1]
         if names is not None:
@@ -206,7 +216,7 @@ class Classifier(Predictions, RunByChains):
     def sample_prior(  # type: ignore[override]
         self, X: Any, y: Any, draws: int = 500, random_seed: Any = None
     ) -> "xarray.DataTree":
-        r"""Draw parameters from the prior, and from each of them a label for every row.
+        r"""Draw parameters from the prior, and labels of all rows given them.
 
         .. math:: \theta^{(s)} \sim p(\theta), \qquad y^{(s)} \sim p(y \mid X, \theta^{(s)})
 
@@ -214,7 +224,7 @@ class Classifier(Predictions, RunByChains):
         ----------
         X : array or data frame (n, d)
         y : sequence of str, int or bool (n,)
-            As for `fit`; only which classes there are matters.
+            As for `fit`; only the set of classes is used.
         draws : int
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
 
@@ -222,8 +232,8 @@ class Classifier(Predictions, RunByChains):
         -------
         xarray.DataTree
             In the ArviZ schema: `prior` has the variables of `posterior_["posterior"]`
-            (`log_likelihood` is that of the labels simulated at the same draw), `prior_predictive`
-            the labels, as positions in `constant_data["classes"]`.
+            (`log_likelihood` is computed for the labels simulated at the same draw),
+            `prior_predictive` the labels, as positions in `constant_data["classes"]`.
 
         Raises
         ------
@@ -258,21 +268,22 @@ class Classifier(Predictions, RunByChains):
         ----------
         X : array or data frame (n, d)
         y : sequence of str, int or bool (n,)
-            Those of the fit.
+            The data of the fit.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
 
         Returns
         -------
         xarray.DataTree
-            `posterior_`, with a further group `posterior_predictive`: `label` (chain, draw, row),
-            positions of classes in `classes_`, as in `observed_data`.
+            `posterior_` with an additional group `posterior_predictive`: `label` (chain, draw,
+            row), positions of classes in `classes_`, as in `observed_data`.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         DataError
-            If X and y are not those of the fit, or there would be more than 20,000,000 labels.
+            If X and y differ from the data of the fit, or there would be more than 20,000,000
+            labels.
         ArgumentError
             After a fit that made no draws.
 
@@ -288,28 +299,30 @@ class Classifier(Predictions, RunByChains):
 
     def _prior_sample(self, rngs: Any, X: Any, y: Any) -> PriorSample:
         model = type(self)(**self.get_params())
-        matrix, given = model._read(X, y)
-        prior, codes = model._prior_draws(matrix, rngs)
-        fixed = observed_groups(given, model.classes_, {})
+        matrix, observed_codes = model._read_rows(X, y)
+        prior, codes = model._sample_prior_draws(matrix, rngs)
+        fixed = build_observed_groups(observed_codes, model.classes_, {})
         predictive = predictive_group(fixed["observed_data"], prior, {"label": codes[None]})
-        # else `fit` would know fewer classes
-        whole = [np.unique(drawn).size == model.classes_.size for drawn in codes]
+        # otherwise `fit` would find fewer classes
+        has_all_classes = [
+            np.unique(draw_codes).size == model.classes_.size for draw_codes in codes
+        ]
         data = [
-            (X, model.classes_[drawn]) if is_whole else None
-            for drawn, is_whole in zip(codes, whole, strict=True)
+            (X, model.classes_[draw_codes]) if is_complete else None
+            for draw_codes, is_complete in zip(codes, has_all_classes, strict=True)
         ]
         return PriorSample(prior, predictive, data, fixed)
 
     def _observed(self, X: Any, y: Any) -> dict[str, np.ndarray]:
-        matrix = self._checked(X)
-        classes, codes = codes_of(y, type(self).__name__, matrix.shape[0])
+        matrix = self._read_covariates(X)
+        classes, codes = encode_labels(y, type(self).__name__, matrix.shape[0])
         return {"label": codes} if np.array_equal(classes, self.classes_) else {}
 
     def _replicates(self, rng: np.random.Generator, X: Any, y: Any) -> dict[str, np.ndarray]:
-        matrix, sizes = self._checked(X), self._view.draws.sizes  # type: ignore[attr-defined]
+        matrix, sizes = self._read_covariates(X), self._view.draws.sizes  # type: ignore[attr-defined]
         codes = np.empty((sizes["chain"] * sizes["draw"], matrix.shape[0]), np.int64)
-        for part, probabilities in self._probability_blocks(matrix):
-            codes[:, part] = drawn_codes(probabilities, rng).T
+        for block, probabilities in self._iterate_probabilities(matrix):
+            codes[:, block] = sample_class_codes(probabilities, rng).T
         return {"label": codes.reshape(sizes["chain"], sizes["draw"], -1)}
 
     def _arguments(self, design: Any) -> tuple[Any, ...]:
@@ -323,36 +336,36 @@ class Classifier(Predictions, RunByChains):
         self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]
     ) -> "xarray.DataTree":
         self._require_method_of_draws()
-        length = dict(settings)
-        thin = length.pop("thin", None)
-        self.set_params(random_state=random_seed, **length).fit(
+        arguments = dict(settings)
+        thin = arguments.pop("thin", None)
+        self.set_params(random_state=random_seed, **arguments).fit(
             *data, thin=thin, cores=1, progressbar=False
         )
         return self.posterior_  # type: ignore[attr-defined]
 
-    def _size(self, rows: int) -> str:
-        """The size of the data of a fit in words."""
+    def _describe_size(self, n_rows: int) -> str:
+        """Format the numbers of rows, covariates and classes."""
         covariates = plural(self.n_features_in_, "covariate")
-        return f"{plural(rows, 'row')}, {covariates}, {len(self.classes_)} classes"
+        return f"{plural(n_rows, 'row')}, {covariates}, {len(self.classes_)} classes"
 
     def _facts_of_fit(self) -> Facts:
-        """Rows, covariates and the rows of each class."""
+        """Return rows, covariates and rows per class as facts."""
         data = self._data_of_fit()
         if data is None:
             return ()
         columns = self._column_names()
         counts = np.bincount(data.codes[data.row], minlength=len(self.classes_)).tolist()
-        of_classes = [
+        class_counts = [
             f"{label}: {count:,}" for label, count in zip(self.classes_, counts, strict=True)
         ]
         return (
             ("Rows", f"{len(data.row):,}"),
             ("Covariates", f"{len(columns):,}: {listed(columns, MAX_LISTED)}"),
-            ("Rows per class", listed(of_classes, MAX_LISTED)),
+            ("Rows per class", listed(class_counts, MAX_LISTED)),
         )
 
     def _column_names(self) -> list[str]:
-        """Names of the covariates; x0, x1, ... where the data had none."""
+        """Return the names of the covariates; x0, x1, ... if the data have none."""
         names = getattr(self, "feature_names_in_", None)
         return (
             [f"x{j}" for j in range(self.n_features_in_)]

@@ -1,4 +1,4 @@
-"""What the classifiers find out: Plackett-Luce regression and the sparse multinomial logit."""
+"""The findings of the classifiers, Plackett-Luce regression and the sparse logit."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,20 +19,20 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._posterior.interval import interval_name, tails_of
 
-from .input import other_classes, varying_names
-from .scores import STOPPED, Scores
+from .cross_validation_scores import STOPPED, Scores
+from .input import list_non_reference_classes, list_varying_columns
 
 if TYPE_CHECKING:
     import pandas
 
 
-# The sentences of what classifiers find out -------------------------------------------------------
+# The sentences of the findings --------------------------------------------------------------------
 
 
 ENGLISH = {
@@ -94,18 +94,20 @@ ENGLISH = {
 }
 
 
-# Which weights or coefficients of a classifier matter ---------------------------------------------
+# The largest weights or coefficients of a classifier ----------------------------------------------
 
 
-_DRAWS = 1000  # of a variational posterior, for intervals
+_DRAWS = 1000  # from a variational posterior, for intervals
 
 
-def importance(model: Any, ci: float) -> "pandas.DataFrame":
-    """Every weight above zero, or every coefficient, with its interval unless it is one number; the
-    largest first."""
+def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
+    """Return positive weights, or coefficients, with intervals, largest first.
+
+    Without draws there are no intervals.
+    """
     import pandas as pd
 
-    draws, classes, columns = _draws(model)
+    draws, classes, columns = _load_weight_draws(model)
     name = "weight" if model._learned == "weights" else "coef"
     if name == "weight":
         table = {name: np.asarray(model.weights_).ravel()}
@@ -126,46 +128,60 @@ def importance(model: Any, ci: float) -> "pandas.DataFrame":
     return frame.iloc[order].reset_index(drop=True)
 
 
-def _draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
-    """Draws (draw, weight) of weights or coefficients, none if there are none; their classes and
-    their columns."""
+def _load_weight_draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
+    """Return draws (draw, weight) with their classes and columns.
+
+    The weights are coefficients of a sparse logit; a fit without draws has none.
+    """
     if model._posterior is not None:
-        values = model._view.draws[model._learned]
-        draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
+        weights = model._view.draws[model._learned]
+        draws = weights.to_numpy().reshape(-1, weights.shape[2] * weights.shape[3])
         return (
             draws,
-            values["class"].to_numpy().tolist(),
-            values[values.dims[3]].to_numpy().tolist(),
+            weights["class"].to_numpy().tolist(),
+            weights[weights.dims[3]].to_numpy().tolist(),
         )
     if model._learned == "coef":
-        return np.empty((0, model.scaled_coef_.size)), other_classes(model), varying_names(model)
+        return (
+            np.empty((0, model.scaled_coef_.size)),
+            list_non_reference_classes(model),
+            list_varying_columns(model),
+        )
     columns = getattr(model.weights_, "columns", range(np.shape(model.weights_)[1]))
-    return model._engine.random_weights(model, _DRAWS), list(model.classes_), list(columns)
+    return model._engine.sample_relative_weights(model, _DRAWS), list(model.classes_), list(columns)
 
 
-_ESTABLISHED = 2.0  # standard errors from which a difference is called established
-_MIN_SHOWN = 0.0005  # of a relative weight, with three decimals
+_ESTABLISHED = 2.0  # smallest difference that is called established, in standard errors
+_MIN_SHOWN = 0.0005  # relative weight, with three decimals
 _NAMED, _WORST = 3, 10
 
 
-def makers_of(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of the findings: of relative weights, or of coefficients."""
-    ours = (weights,) if _is_plackett_luce(model) else (coefficients,)
-    of_draws = () if model._posterior is None else (summary,)
-    return (*_FIRST, *ours, parameters, unexpected_rows, *of_draws, *_LAST)
+def list_makers(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
+    """Return the makers of the findings, by the kind of weights."""
+    weight_makers = (weights,) if _has_relative_weights(model) else (coefficients,)
+    draw_makers = () if model._posterior is None else (summary,)
+    return (
+        *_FIRST_MAKERS,
+        *weight_makers,
+        parameters,
+        unexpected_rows,
+        *draw_makers,
+        *_LAST_MAKERS,
+    )
 
 
-def _is_plackett_luce(model: Any) -> bool:
+def _has_relative_weights(model: Any) -> bool:
+    """Return whether the model is a Plackett-Luce regression."""
     return model._learned == "weights"
 
 
-# prediction ---------------------------------------------------------------------------------------
+# predictions --------------------------------------------------------------------------------------
 
 
 @finding("cross_validation", "Cross-validation", ON_SCREEN)
 def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Error rate and log loss beside those of the majority class and of the class proportions."""
-    scores = _scores(model, settings)
+    """Compare error rate and log loss with majority class and class proportions."""
+    scores = _cross_validate(model, settings)
     if scores is None:
         return None
     notes: list[Text] = []
@@ -180,141 +196,150 @@ def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
         )
     if impossible := int(np.isinf(scores.losses).sum()):
         notes.append(phrase(ENGLISH, "cv.infinite", rows=f"{impossible:,}"))
-    name = _name(model)
+    name = _model_name(model)
     title = phrase(ENGLISH, "cv.title", rows=f"{len(scores.errors):,}", done=scores.done)
     return Finding(
-        _comparison(name, scores),
+        _compare_majority_class(name, scores),
         title=str(title),
         table=scores.table(),
-        shown=_beside_base(name, scores),
+        shown=_build_score_table(name, scores),
         notes=tuple(notes),
         stopped=scores.fault == STOPPED,
-        brief=Brief("Prediction", table=_beside_base(name, scores)),
+        brief=Brief("Prediction", table=_build_score_table(name, scores)),
     )
 
 
-def _scores(model: Any, settings: AnswerSettings) -> Scores | None:
-    """The scores of the cross-validation that was asked for, which the fitted model keeps."""
-    kept = vars(model).get("cross_validation_")
-    if kept is not None and (kept.folds, kept.seed) == (settings.folds, settings.random_seed):
-        return kept
+def _cross_validate(model: Any, settings: AnswerSettings) -> Scores | None:
+    """Return the requested cross-validation scores; the model stores them."""
+    stored = vars(model).get("cross_validation_")
+    if stored is not None and (stored.folds, stored.seed) == (settings.folds, settings.random_seed):
+        return stored
     if not settings.folds or settings.rows is None or model._interrupted_:
         return None
     # without draws a fit is too short for a process
-    at_once = 1 if model._posterior is None else settings.cores
-    how = settings.rows, settings.folds, settings.random_seed, at_once
-    model.cross_validation_ = carried_out_by("Classifier.cross_validate")(model, *how)
+    cores = 1 if model._posterior is None else settings.cores
+    arguments = settings.rows, settings.folds, settings.random_seed, cores
+    model.cross_validation_ = carried_out_by("Classifier.cross_validate")(model, *arguments)
     return model.cross_validation_
 
 
-def _beside_base(name: str, scores: Scores) -> "pandas.DataFrame":
-    """The means of all rows with their standard errors."""
+def _build_score_table(name: str, scores: Scores) -> "pandas.DataFrame":
+    """Return mean scores of all rows with their standard errors."""
     import pandas as pd
 
-    nothing = (np.nan, np.nan)
+    missing = (np.nan, np.nan)
     rows = {
-        name: (*_mean(scores.errors), *_mean(scores.losses)),
-        "majority class": (*_mean(scores.base_errors), *nothing),
-        "class proportions": (*nothing, *_mean(scores.base_losses)),
+        name: (*_compute_mean_error(scores.errors), *_compute_mean_error(scores.losses)),
+        "majority class": (*_compute_mean_error(scores.base_errors), *missing),
+        "class proportions": (*missing, *_compute_mean_error(scores.base_losses)),
     }
     columns = ["error_rate", "error_rate_se", "log_loss", "log_loss_se"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("prediction")
 
 
-def _mean(costs: np.ndarray) -> tuple[float, float]:
+def _compute_mean_error(costs: np.ndarray) -> tuple[float, float]:
+    """Return the mean and its standard error."""
     mean = float(costs.mean())
-    several = np.isfinite(mean) and len(costs) > 1
-    return mean, float(costs.std(ddof=1)) / np.sqrt(len(costs)) if several else np.nan
+    has_error = np.isfinite(mean) and len(costs) > 1
+    return mean, float(costs.std(ddof=1)) / np.sqrt(len(costs)) if has_error else np.nan
 
 
-def _comparison(name: str, scores: Scores) -> Text:
-    """Whether the model errs less often than whoever always names the majority class."""
-    mean, error = _mean(scores.base_errors - scores.errors)
-    shown = {"name": name, "error": f"{error:.3f}"}
+def _compare_majority_class(name: str, scores: Scores) -> Text:
+    """Return a sentence that compares the error rate with the majority class's."""
+    mean, error = _compute_mean_error(scores.base_errors - scores.errors)
+    numbers = {"name": name, "error": f"{error:.3f}"}
     if not abs(mean) > _ESTABLISHED * error or mean == 0:
-        return phrase(ENGLISH, "cv.open", mean=f"{mean:.3f}", **shown)
+        return phrase(ENGLISH, "cv.open", mean=f"{mean:.3f}", **numbers)
     return phrase(
-        ENGLISH, "cv.better" if mean > 0 else "cv.worse", mean=f"{abs(mean):.3f}", **shown
+        ENGLISH, "cv.better" if mean > 0 else "cv.worse", mean=f"{abs(mean):.3f}", **numbers
     )
 
 
-def _name(model: Any) -> str:
+def _model_name(model: Any) -> str:
+    """Return the registered name of a model, or its class name."""
     spec = spec_of(model)
     return type(model).__name__ if spec is None else spec.name
 
 
-# what matters -------------------------------------------------------------------------------------
+# weights and coefficients -------------------------------------------------------------------------
 
 
 @finding("weights", "Covariate weights", ON_SCREEN)
 def weights(model: Any, settings: AnswerSettings) -> Finding:
-    """The relative weights of Plackett-Luce regression, the largest first."""
-    table = importance(model, settings.ci)
-    shown = table[table["weight"] >= _MIN_SHOWN]  # what rounds to zero is not told from it
-    every = model.weights_.size
-    key = "weights.all" if len(table) == every else "weights.some"
+    """Report the relative weights of Plackett-Luce regression, largest first."""
+    table = rank_weights(model, settings.ci)
+    shown = table[table["weight"] >= _MIN_SHOWN]  # smaller weights round to zero
+    n_weights = model.weights_.size
+    key = "weights.all" if len(table) == n_weights else "weights.some"
     key = key if model._engine.is_point else "weights.means"
-    title = phrase(ENGLISH, key, shown=f"{len(table):,}", every=f"{every:,}")
+    title = phrase(ENGLISH, key, shown=f"{len(table):,}", every=f"{n_weights:,}")
     notes = (ENGLISH["weights.exp"],) if model.get_params()["transform"] is not None else ()
     named = table.replace({"column": {"1": "the constant"}}) if notes else table
-    sentence, shown = _largest(named, "weight", "weights"), _last_named(shown)
-    return Finding(sentence, str(title), table, shown, notes=notes, brief=_brief(shown, "Weights"))
+    sentence, shown = _format_largest(named, "weight", "weights"), _move_names_last(shown)
+    return Finding(
+        sentence, str(title), table, shown, notes=notes, brief=_build_brief(shown, "Weights")
+    )
 
 
 @finding("coef", "Coefficients", ON_SCREEN)
 def coefficients(model: Any, settings: AnswerSettings) -> Finding:
-    """The coefficients of the sparse logit, those furthest from 0 first."""
-    table, covariates = (
-        importance(model, settings.ci),
+    """Report the coefficients of the sparse logit, largest absolute value first."""
+    table, scale = (
+        rank_weights(model, settings.ci),
         ENGLISH["coef.standard" if model.standardize else "coef.units"],
     )
     if model._engine.is_point:
         counts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
         title = phrase(
-            ENGLISH, "coef.some", covariates=covariates, reference=model._reference_, **counts
+            ENGLISH, "coef.some", covariates=scale, reference=model._reference_, **counts
         )
     else:
-        title = phrase(ENGLISH, "coef.all", covariates=covariates, reference=model._reference_)
-    sentence, shown = _largest(table, "coef", "coefficients"), _last_named(table)
-    return Finding(sentence, str(title), table, shown, brief=_brief(shown, "Effects"))
+        title = phrase(ENGLISH, "coef.all", covariates=scale, reference=model._reference_)
+    sentence, shown = _format_largest(table, "coef", "coefficients"), _move_names_last(table)
+    return Finding(sentence, str(title), table, shown, brief=_build_brief(shown, "Effects"))
 
 
-def _brief(shown: Any, label: str) -> Brief:
-    """The largest of them as a screen shows them; the sentence where there are none."""
+def _build_brief(shown: Any, label: str) -> Brief:
+    """Return the table as a brief; without rows, the sentence."""
     return Brief(label, "" if len(shown) else None, table=shown)
 
 
-def _last_named(table: Any) -> Any:
-    """The numbers first, then whose they are."""
+def _move_names_last(table: Any) -> Any:
+    """Return the table with the numbers before class and column."""
     names = ["class", "column"]
     return table[[*(name for name in table.columns if name not in (*names, "original")), *names]]
 
 
-def _largest(table: "pandas.DataFrame", value: str, words: str) -> Text:
-    """The largest of them in a sentence."""
+def _format_largest(table: "pandas.DataFrame", column: str, words: str) -> Text:
+    """Return a sentence that lists the largest weights."""
     rows = table.head(_NAMED).to_dict("records")
     if not rows:
         return phrase(ENGLISH, "weights.none", words=words)
-    named = listed(
-        [f"{row['column']} for {str(row['class'])!r} ({number(row[value])})" for row in rows]
+    weight_list = listed(
+        [f"{row['column']} for {str(row['class'])!r} ({number(row[column])})" for row in rows]
     )
-    return phrase(ENGLISH, "weights", words=words, named=named)
+    return phrase(ENGLISH, "weights", words=words, named=weight_list)
 
 
-# the model as a whole -----------------------------------------------------------------------------
+# the complete model -------------------------------------------------------------------------------
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: AnswerSettings) -> Finding:
-    """Scales, and the likelihood of all the data."""
-    of = _of_weights if _is_plackett_luce(model) else _of_coefficients
-    return Finding(notes=tuple(of(model, settings.ci)))
+    """Report other parameters and the likelihood of all rows."""
+    describe = (
+        _describe_weight_parameters
+        if _has_relative_weights(model)
+        else _describe_coefficient_parameters
+    )
+    return Finding(notes=tuple(describe(model, settings.ci)))
 
 
-def _of_weights(model: Any, ci: float) -> list[Text]:
-    notes = [phrase(ENGLISH, "shape", value=_shape(model, ci))]
+def _describe_weight_parameters(model: Any, ci: float) -> list[Text]:
+    """Describe shape and likelihood of a Plackett-Luce regression."""
+    notes = [phrase(ENGLISH, "shape", value=_format_shape(model, ci))]
     if model._posterior is not None:
-        return [*notes, _likelihood_drawn(model, ci)]
+        return [*notes, _format_likelihood_draws(model, ci)]
     value = f"{model.log_likelihood_:.3f}"
     if not model._engine.is_point:
         bound = phrase(ENGLISH, "bound", value=f"{model.lower_bound_:.3f}")
@@ -325,60 +350,68 @@ def _of_weights(model: Any, ci: float) -> list[Text]:
     return [*notes, likelihood, phrase(ENGLISH, "sweeps", sweeps=f"{model._n_passes_:,}")]
 
 
-def _of_coefficients(model: Any, ci: float) -> list[Text]:
+def _describe_coefficient_parameters(model: Any, ci: float) -> list[Text]:
+    """Describe prior scales and likelihood of a sparse logit."""
     if model.prior == "horseshoe":
         draws = model._view.draws
         tau, slab = (
-            _in_digits(np.log(draws["tau"].to_numpy()), ci),
-            _in_digits(draws["slab"].to_numpy(), ci),
+            _format_draws(np.log(draws["tau"].to_numpy()), ci),
+            _format_draws(draws["slab"].to_numpy(), ci),
         )
         notes = [phrase(ENGLISH, "horseshoe", tau=tau, slab=slab)]
     else:
-        notes = [phrase(ENGLISH, "rate", value=_rate(model, ci))]
+        notes = [phrase(ENGLISH, "rate", value=_format_eta(model, ci))]
     if model._posterior is not None:
-        return [*notes, _likelihood_drawn(model, ci)]
-    values = {"value": f"{model.log_likelihood_:.3f}", "objective": f"{model.objective_:.3f}"}
-    return [*notes, phrase(ENGLISH, "log_likelihood.priors", **values)]
+        return [*notes, _format_likelihood_draws(model, ci)]
+    numbers = {"value": f"{model.log_likelihood_:.3f}", "objective": f"{model.objective_:.3f}"}
+    return [*notes, phrase(ENGLISH, "log_likelihood.priors", **numbers)]
 
 
-def _rate(model: Any, ci: float) -> Text:
+def _format_eta(model: Any, ci: float) -> Text:
+    """Format eta of the Laplace prior, fixed or learned."""
     if model.eta is not None:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
     return phrase(
-        ENGLISH, "rate.learned", value=_in_digits(model._view.draws["eta"].to_numpy(), ci)
+        ENGLISH, "rate.learned", value=_format_draws(model._view.draws["eta"].to_numpy(), ci)
     )
 
 
-def _likelihood_drawn(model: Any, ci: float) -> Text:
-    """The log-likelihood of a fit with draws."""
+def _format_likelihood_draws(model: Any, ci: float) -> Text:
+    """Format mean and interval of the log-likelihood."""
     draws = model._view.log_likelihood
     mean, low, high = (
-        round(float(each), 3) for each in (draws.mean(), *np.quantile(draws, tails_of(ci)))
+        round(float(statistic), 3)
+        for statistic in (draws.mean(), *np.quantile(draws, tails_of(ci)))
     )
     return phrase(
         ENGLISH, "log_likelihood", value=f"{mean:g} ({interval_name(ci)} {low:g} to {high:g})"
     )
 
 
-def _shape(model: Any, ci: float) -> Text:
+def _format_shape(model: Any, ci: float) -> Text:
+    """Format the shape a of the prior, fixed or learned."""
     if model.a is not None:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.a:g}")
     low, high = (f"{end:g}" for end in model.a_range)
     tree = model._posterior
-    value = number(model.a_) if tree is None else _in_digits(model._view.draws["a"].to_numpy(), ci)
+    value = (
+        number(model.a_) if tree is None else _format_draws(model._view.draws["a"].to_numpy(), ci)
+    )
     return phrase(ENGLISH, "shape.learned", value=value, low=low, high=high)
 
 
-def _in_digits(draws: np.ndarray, ci: float) -> str:
-    """Mean and interval with three significant digits, which a small a needs."""
+def _format_draws(draws: np.ndarray, ci: float) -> str:
+    """Format mean and interval of draws with three significant digits."""
     low, high = np.quantile(draws, tails_of(ci))
     return f"{number(draws.mean())} ({interval_name(ci)} {number(low)} to {number(high)})"
 
 
 @finding("unexpected_rows", "Worst-predicted rows", SHOWN, chapter=MISSES)
 def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
-    """Rows whose class the model finds unlikely, where draws of each row's likelihood are
-    stored."""
+    """Report training rows with the least probable observed class.
+
+    It requires draws of each row's likelihood.
+    """
     import pandas as pd
 
     tree = model._posterior
@@ -401,22 +434,22 @@ def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
     return Finding(phrase(ENGLISH, "rows", **counts), title=ENGLISH["rows.title"], table=worst)
 
 
-# how a paper says what was done -------------------------------------------------------------------
+# sentences of the methods section -----------------------------------------------------------------
 
 
-def modelled(model: Any) -> tuple[Text, ...]:
-    """How the classes were modelled."""
-    if _is_plackett_luce(model):
+def describe_methods(model: Any) -> tuple[Text, ...]:
+    """Return the sentences of the methods section about the model."""
+    if _has_relative_weights(model):
         return (phrase(ENGLISH, "methods.plackett-luce", source=Cite("archambeau2012")),)
     if model._engine.is_point:
         return (
             phrase(ENGLISH, "methods.map", rate=f"{np.sqrt(model.eta):g}", eta=f"{model.eta:g}"),
         )
-    if law := model._used.law:
-        return (phrase(ENGLISH, "methods.normal", kind=law),)
+    if approximation := model._used_engine.approximation:
+        return (phrase(ENGLISH, "methods.normal", kind=approximation),)
     facts = {"prior": Cite("piironen2017", inside=True), "source": Cite("polson2013", inside=True)}
     return (phrase(ENGLISH, f"methods.{model.prior}", **facts),)
 
 
-_FIRST = (asked(lambda model: ENGLISH["asked"]), cross_validation)
-_LAST = (data, methods(modelled), convergence)
+_FIRST_MAKERS = (asked(lambda model: ENGLISH["asked"]), cross_validation)
+_LAST_MAKERS = (data, methods(describe_methods), convergence)

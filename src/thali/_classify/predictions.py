@@ -1,4 +1,4 @@
-"""Predictions of a classifier: probabilities and classes of new rows, in memory or in blocks."""
+"""Class probabilities and classes that a classifier predicts for new rows."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -12,62 +12,78 @@ from thali._labels import positions, shorten
 from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
-from .blocks import is_blocked, predicted, refuse_errors
-from .input import is_sparse, labels_of, matrix_of, names_of, shown, sklearn_error, sparse_matrix_of
-from .rows import drawn_codes, errors_of_means
+from .dask_blocks import is_dask_array, map_prediction_blocks, refuse_block_errors
+from .input import (
+    check_labels,
+    combine_error_classes,
+    convert_to_matrix,
+    convert_to_sparse_matrix,
+    format_class_label,
+    is_sparse,
+    read_string_column_names,
+)
+from .row_groups import compute_mean_errors, sample_class_codes
+from .row_weights import check_row_weights
 from .scikit_learn import ScikitLearn
-from .weights import weights_of
 
 if TYPE_CHECKING:
     import pandas
 
 
-# Predicted probabilities beside the frequencies of the classes, class by class and bin by bin -----
+# Predicted probabilities and observed frequencies, by class and bin -------------------------------
 
 
-REPLICATES = 1000  # of a fit without draws
-_BLOCK = 2**21  # numbers of a block of rows
+REPLICATES = 1000  # for a fit without draws
+_BLOCK = 2**21  # numbers in a block of rows
 
 
-def _replicates(
+def _count_replicated_labels(
     model: "Predictions",
     matrix: Any,
     predicted: np.ndarray,
-    places: np.ndarray,
-    kept: np.ndarray,
+    bin_index: np.ndarray,
+    filled_bins: np.ndarray,
     rng: Any,
 ) -> np.ndarray:
-    """How many rows of each bin have its class, shape (replicates, bins), in labels drawn from the
-    predictions."""
-    found: Any = 0.0
-    for part, probabilities in (
-        model._probability_blocks(matrix) if model._engine.draws else _the_same(predicted)
+    """Count rows per bin with its class in replicated labels.
+
+    The labels are sampled from the predictions; the counts have shape (replicates, bins).
+    """
+    counts: Any = 0.0
+    for block, probabilities in (
+        model._iterate_probabilities(matrix)
+        if model._engine.draws
+        else _repeat_probabilities(predicted)
     ):
-        drawn = drawn_codes(probabilities, rng)  # (rows, replicates)
+        codes = sample_class_codes(probabilities, rng)  # (rows, replicates)
         for k in range(predicted.shape[1]):
-            found = found + (drawn == k).T.astype(float) @ (places[part, k, None] == kept)
-    return found
+            counts = counts + (codes == k).T.astype(float) @ (
+                bin_index[block, k, None] == filled_bins
+            )
+    return counts
 
 
-def _the_same(predicted: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Some rows at a time, and their probabilities (rows, replicates, K), the same in every
-    replicate."""
+def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield blocks of rows and their probabilities (rows, replicates, K).
+
+    All replicates have the same probabilities.
+    """
     n, K = predicted.shape
     step = max(1, _BLOCK // (REPLICATES * K))
-    for first in range(0, n, step):
-        part = slice(first, first + step)
-        yield part, np.broadcast_to(predicted[part, None], (len(predicted[part]), REPLICATES, K))
+    for start in range(0, n, step):
+        block = slice(start, start + step)
+        yield block, np.broadcast_to(predicted[block, None], (len(predicted[block]), REPLICATES, K))
 
 
-def _codes_among(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """The place of every label among the classes of the fit."""
-    known = positions(classes.tolist())
-    codes = np.array([known.get(label, -1) for label in labels.tolist()])
+def _encode_known_labels(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the index of each label among the fitted classes."""
+    index_by_label = positions(classes.tolist())
+    codes = np.array([index_by_label.get(label, -1) for label in labels.tolist()])
     if (codes < 0).any():
-        named = shorten(list(known), 10)
+        class_list = shorten(list(index_by_label), 10)
         raise DataError(
-            f"y contains {shown(labels[int(np.argmin(codes))])}, but the model was fitted to the"
-            f" classes {named}."
+            f"y contains {format_class_label(labels[int(np.argmin(codes))])}, but the model was"
+            f" fitted to the classes {class_list}."
         )
     return codes
 
@@ -76,10 +92,12 @@ _MAX_NAMES = 5  # in a message
 
 
 class Predictions(ScikitLearn):
-    """What a fitted classifier answers about new rows, from `_probabilities` and
-    `_probability_blocks`."""
+    """Predictions of a fitted classifier for new rows.
 
-    # what is learned of each covariate and class: weights of 0 or more, or coefficients ("coef")
+    A subclass has `_compute_probabilities` and `_iterate_probabilities`.
+    """
+
+    # parameter of each covariate and class: "weights" (≥ 0) or "coef"
     _learned: str
 
     classes_: np.ndarray
@@ -94,58 +112,61 @@ class Predictions(ScikitLearn):
         @property
         def _engine(self) -> Any: ...
 
-    def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
+    def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
-    def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Some rows at a time, and their class probabilities (rows, draws, K)."""
+    def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield blocks of rows and their class probabilities (rows, draws, K)."""
         raise NotImplementedError
 
     def predict_proba(self, X: Any, return_se: bool = False) -> Any:
-        """Probability of each class.
+        """Return the probability of each class.
 
         Parameters
         ----------
         X : array or data frame (n, d)
-            The covariates that the model was fitted to, in the same order. Of a Dask array the
-            predictions are a Dask array, block by block; likewise in the other methods that
-            predict.
+            The covariates of the fit, in the same order. For a Dask array this and the other
+            prediction methods return a Dask array, computed block by block.
         return_se : bool
-            Whether to give the Monte Carlo standard error of each probability, too.
+            Whether to return Monte Carlo standard errors as well.
 
         Returns
         -------
         array (n, K)
             Columns in the order of `classes_`; rows sum to 1. With `return_se` a pair of arrays:
-            the second holds the standard errors, from the effective sample size of the draws.
+            the second contains the standard errors, from the effective sample size of the draws.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         DataError
-            If X cannot be used, or its columns are not those of `fit`.
+            If X cannot be used, or its columns differ from those in `fit`.
         ArgumentError
-            If standard errors are asked of a model that was not fitted by draws.
+            If standard errors are requested for a fit without draws.
         """
-        if is_blocked(X):
-            refuse_errors(return_se)
-            return self._in_blocks(self.predict_proba, X, len(self._fitted_classes()))
-        matrix = self._checked(X)
+        if is_dask_array(X):
+            refuse_block_errors(return_se)
+            return self._predict_blocks(self.predict_proba, X, len(self._require_fitted_classes()))
+        matrix = self._read_covariates(X)
         if return_se:
             self._fitted()
-        found = self._probabilities(matrix)
-        return (found, self._errors_of(matrix, found.shape)) if return_se else found
+        probabilities = self._compute_probabilities(matrix)
+        return (
+            (probabilities, self._compute_probability_errors(matrix, probabilities.shape))
+            if return_se
+            else probabilities
+        )
 
-    def _errors_of(self, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """Monte Carlo standard errors of `_probabilities`."""
+    def _compute_probability_errors(self, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        """Compute Monte Carlo standard errors of the predicted probabilities."""
         errors, chains = np.empty(shape), self._view.shape[0]  # type: ignore[attr-defined]
-        for part, probabilities in self._probability_blocks(matrix):
-            errors[part] = errors_of_means(probabilities, chains)
+        for block, probabilities in self._iterate_probabilities(matrix):
+            errors[block] = compute_mean_errors(probabilities, chains)
         return errors
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row.
+        """Return the most probable class of each row.
 
         Parameters
         ----------
@@ -154,20 +175,20 @@ class Predictions(ScikitLearn):
         Returns
         -------
         array (n,)
-            Labels out of `classes_`.
+            Labels from `classes_`.
 
         Raises
         ------
         NotFittedError, DataError
             As `predict_proba`.
         """
-        if is_blocked(X):
-            return self._in_blocks(self.predict, X, None, self._fitted_classes().dtype)
-        probabilities = self._probabilities(self._checked(X))
+        if is_dask_array(X):
+            return self._predict_blocks(self.predict, X, None, self._require_fitted_classes().dtype)
+        probabilities = self._compute_probabilities(self._read_covariates(X))
         return self.classes_[np.argmax(probabilities, axis=1)]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Natural logarithm of the probability of each class.
+        """Return the natural logarithm of the probability of each class.
 
         Parameters
         ----------
@@ -182,13 +203,15 @@ class Predictions(ScikitLearn):
         NotFittedError, DataError
             As `predict_proba`.
         """
-        if is_blocked(X):
-            return self._in_blocks(self.predict_log_proba, X, len(self._fitted_classes()))
+        if is_dask_array(X):
+            return self._predict_blocks(
+                self.predict_log_proba, X, len(self._require_fitted_classes())
+            )
         with np.errstate(divide="ignore"):
-            return np.log(self._probabilities(self._checked(X)))
+            return np.log(self._compute_probabilities(self._read_covariates(X)))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        r"""Natural logarithm of the probabilities, as scikit-learn's tools rank rows by it.
+        r"""Return log odds or log probabilities, by which scikit-learn's tools rank rows.
 
         .. math:: \ln \frac{P(y = c_1 \mid x)}{P(y = c_0 \mid x)} \text{ for two classes, else }
                   \ln P(y = c_k \mid x)
@@ -206,21 +229,25 @@ class Predictions(ScikitLearn):
         NotFittedError, DataError
             As `predict_proba`.
         """
-        if is_blocked(X):
-            classes = len(self._fitted_classes())
-            return self._in_blocks(self.decision_function, X, None if classes == 2 else classes)
-        logs = np.log(np.maximum(self._probabilities(self._checked(X)), np.finfo(float).tiny))
+        if is_dask_array(X):
+            classes = len(self._require_fitted_classes())
+            return self._predict_blocks(
+                self.decision_function, X, None if classes == 2 else classes
+            )
+        logs = np.log(
+            np.maximum(self._compute_probabilities(self._read_covariates(X)), np.finfo(float).tiny)
+        )
         return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of rows whose most probable class is their label.
+        """Return the share of rows whose most probable class is their label.
 
         Parameters
         ----------
         X : array or data frame (n, d)
         y : sequence (n,)
         sample_weight : sequence of float (n,), optional
-            Of 0 or more.
+            Weights ≥ 0.
 
         Returns
         -------
@@ -241,50 +268,48 @@ class Predictions(ScikitLearn):
         return float(
             np.average(
                 predicted == labels.reshape(len(predicted)),
-                weights=weights_of(sample_weight, len(predicted)),
+                weights=check_row_weights(sample_weight, len(predicted)),
             )
         )
 
     def calibration(
         self, X: Any, y: Any, bins: int = 10, random_seed: Any = 0, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
-        r"""The frequency of each class among rows for which its predicted probability is about the
-        same.
+        r"""Return observed class frequencies by bins of predicted probability.
 
         .. math:: B_{kb} = \{i: b/B \le p_{ik} < (b + 1)/B\}, \qquad
                   \text{observed}_{kb} = \frac{1}{|B_{kb}|} \sum_{i \in B_{kb}} 1\{y_i = k\}
 
-        Its interval is that of replicates: labels drawn for the same rows at every draw of the
-        posterior, or from the predicted probabilities where the fit has no draws. Observed
-        frequencies outside of it are not what the model expects.
+        The interval is computed from replicates: labels drawn for the same rows at every draw of
+        the posterior, or from the predicted probabilities if the fit has no draws. Observed
+        frequencies outside the interval contradict the model.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix (n, d)
-            Best rows that the model was not fitted to; it looks better on those of the fit.
+            Preferably rows that were not in the fit; the model appears better on rows of the fit.
         y : sequence (n,)
             Their classes.
         bins : int, 2 or more
-            B, of equal width.
+            B, number of bins of equal width.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the replicates.
+            Seed of the replicates.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each class and bin that is not empty: class, rows, predicted (mean probability
-            of the class), observed (its frequency), low and high (the interval of the replicates),
-            missed (whether observed is outside). Of two classes only the second, which the first
-            mirrors.
+            One row per class and nonempty bin: class, rows, predicted (mean probability of the
+            class), observed (its frequency), low and high (the interval of the replicates), missed
+            (whether observed is outside). For two classes only the second, as the first mirrors it.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         DataError
-            If X or y cannot be used, or y holds a label that is not in `classes_`.
+            If X or y cannot be used, or y contains a label that is not in `classes_`.
         ArgumentError
             If `bins` is less than 2.
 
@@ -306,27 +331,34 @@ class Predictions(ScikitLearn):
         from thali._tables import Table
 
         bins = whole("bins", bins, 2)
-        matrix = self._checked(X)
-        codes = _codes_among(labels_of(y, type(self).__name__, matrix.shape[0]), self.classes_)
-        predicted = self._probabilities(matrix)
-        K = predicted.shape[1]
-        places = np.minimum((predicted * bins).astype(np.int64), bins - 1) + bins * np.arange(K)
-        counts, sums, chosen = np.zeros((3, K * bins))
-        np.add.at(counts, places, 1.0)
-        np.add.at(sums, places, predicted)
-        np.add.at(chosen, places[np.arange(len(codes)), codes], 1.0)
-        counts[: 0 if K > 2 else bins] = 0.0  # of two classes the first mirrors the second
-        kept = np.flatnonzero(counts)
-        (rng,) = spawn_generators(random_seed, 1)
-        drawn = np.quantile(
-            _replicates(self, matrix, predicted, places, kept, rng), tails_of(ci), axis=0
+        matrix = self._read_covariates(X)
+        codes = _encode_known_labels(
+            check_labels(y, type(self).__name__, matrix.shape[0]), self.classes_
         )
-        observed, (low, high) = chosen[kept] / counts[kept], drawn / counts[kept]
+        predicted = self._compute_probabilities(matrix)
+        K = predicted.shape[1]
+        bin_index = np.minimum((predicted * bins).astype(np.int64), bins - 1) + bins * np.arange(K)
+        counts, sums, label_counts = np.zeros((3, K * bins))
+        np.add.at(counts, bin_index, 1.0)
+        np.add.at(sums, bin_index, predicted)
+        np.add.at(label_counts, bin_index[np.arange(len(codes)), codes], 1.0)
+        counts[: 0 if K > 2 else bins] = 0.0  # for two classes the first mirrors the second
+        filled = np.flatnonzero(counts)
+        (rng,) = spawn_generators(random_seed, 1)
+        replicate_interval = np.quantile(
+            _count_replicated_labels(self, matrix, predicted, bin_index, filled, rng),
+            tails_of(ci),
+            axis=0,
+        )
+        observed, (low, high) = (
+            label_counts[filled] / counts[filled],
+            replicate_interval / counts[filled],
+        )
         table = Table(
             {
-                "class": self.classes_[kept // bins],
-                "rows": counts[kept].astype(np.int64),
-                "predicted": sums[kept] / counts[kept],
+                "class": self.classes_[filled // bins],
+                "rows": counts[filled].astype(np.int64),
+                "predicted": sums[filled] / counts[filled],
                 "observed": observed,
                 "low": low,
                 "high": high,
@@ -341,19 +373,23 @@ class Predictions(ScikitLearn):
 
     def _require_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
-            raise sklearn_error(NotFittedError, "NotFittedError")(
+            raise combine_error_classes(NotFittedError, "NotFittedError")(
                 f"This {type(self).__name__} has not been fitted yet; call fit(X, y) first."
             )
 
-    def _matrix_of(self, X: Any, names: np.ndarray | None) -> Any:
-        """Covariates as a matrix: sparse only where X is, and the model takes it."""
-        return sparse_matrix_of(X) if is_sparse(X) and self._takes_sparse() else matrix_of(X, names)
+    def _convert_covariates(self, X: Any, names: np.ndarray | None) -> Any:
+        """Convert covariates to a matrix, sparse only if X and the model are."""
+        return (
+            convert_to_sparse_matrix(X)
+            if is_sparse(X) and self._takes_sparse()
+            else convert_to_matrix(X, names)
+        )
 
-    def _checked(self, X: Any) -> np.ndarray:
-        """Covariates to predict from, which must be those of the fit."""
+    def _read_covariates(self, X: Any) -> np.ndarray:
+        """Return covariates of new rows as a matrix; they must match the fit."""
         self._require_fitted()
-        names, known = names_of(X), getattr(self, "feature_names_in_", None)
-        if known is not None and names is None:
+        names, fitted_names = read_string_column_names(X), getattr(self, "feature_names_in_", None)
+        if fitted_names is not None and names is None:
             warn(
                 DataWarning(
                     f"X does not have valid feature names, but {type(self).__name__} was fitted"
@@ -361,48 +397,53 @@ class Predictions(ScikitLearn):
                     " feature_names_in_."
                 )
             )
-        elif known is not None and names is not None and list(names) != list(known):
-            raise _OtherNames(list(names), list(known))
-        matrix = self._matrix_of(X, names)
+        elif fitted_names is not None and names is not None and list(names) != list(fitted_names):
+            raise _FeatureNamesError(list(names), list(fitted_names))
+        matrix = self._convert_covariates(X, names)
         self._check_width(matrix.shape[1])
         return matrix
 
-    def _check_width(self, columns: int) -> None:
-        if columns != self.n_features_in_:
+    def _check_width(self, n_columns: int) -> None:
+        if n_columns != self.n_features_in_:
             raise DataError(
-                f"X has {columns} features, but {type(self).__name__} is expecting"
+                f"X has {n_columns} features, but {type(self).__name__} is expecting"
                 f" {self.n_features_in_} features as input; pass the columns that it was fitted"
                 " to."
             )
 
-    def _fitted_classes(self) -> np.ndarray:
+    def _require_fitted_classes(self) -> np.ndarray:
         self._require_fitted()
         return self.classes_
 
-    def _in_blocks(self, predict: Any, X: Any, columns: int | None, dtype: Any = float) -> Any:
-        """Predictions as a Dask array."""
+    def _predict_blocks(self, predict: Any, X: Any, columns: int | None, dtype: Any = float) -> Any:
+        """Return predictions for a Dask array as a Dask array."""
         self._check_width(X.shape[1])
-        return predicted(predict, X, columns, dtype)
+        return map_prediction_blocks(predict, X, columns, dtype)
 
 
-class _OtherNames(DataError):
-    """Columns are not those of the fit; in the words and lines of scikit-learn, which its checks
-    look for."""
+class _FeatureNamesError(DataError):
+    """Error for columns that differ from the fit, worded as in scikit-learn.
+
+    The checks of scikit-learn look for its words and lines.
+    """
 
     def render(self, words: Words) -> str:
-        """The difference, in lines."""
-        names, known = map(set, self.args)
+        """Return the message, with one line per name."""
+        names, fitted_names = map(set, self.args)
         message = "The feature names should match those that were passed during fit.\n"
-        unseen, missing = sorted(names - known), sorted(known - names)
+        unseen, missing = sorted(names - fitted_names), sorted(fitted_names - names)
         if unseen:
-            message += f"Feature names unseen at fit time:\n{_listed(unseen)}"
+            message += f"Feature names unseen at fit time:\n{_format_name_lines(unseen)}"
         if missing:
-            message += f"Feature names seen at fit time, yet now missing:\n{_listed(missing)}"
+            message += (
+                f"Feature names seen at fit time, yet now missing:\n{_format_name_lines(missing)}"
+            )
         if not unseen and not missing:
             message += "Feature names must be in the same order as they were in fit.\n"
         return message + "Pass X[model.feature_names_in_]."
 
 
-def _listed(names: list[str]) -> str:
-    more = "- ...\n" if len(names) > _MAX_NAMES else ""
-    return "".join(f"- {name}\n" for name in names[:_MAX_NAMES]) + more
+def _format_name_lines(names: list[str]) -> str:
+    """Return one line per name, at most five."""
+    last_line = "- ...\n" if len(names) > _MAX_NAMES else ""
+    return "".join(f"- {name}\n" for name in names[:_MAX_NAMES]) + last_line

@@ -1,17 +1,18 @@
-"""What scikit-learn asks of an estimator besides fitting and predicting, without need of
-scikit-learn."""
+"""The attributes and methods that scikit-learn requires of an estimator.
+
+scikit-learn itself is not required.
+"""
 
 from typing import Any
 
 import numpy as np
 
 from thali._arguments import seed_number
-from thali._model.available import configures
+from thali._model.requirements import mark_as_setup
 
 
 class ScikitLearn:
-    """Tags, and which metadata the methods of a classifier ask of a meta-estimator that calls
-    them."""
+    """Estimator tags and metadata requests of a classifier for scikit-learn."""
 
     _estimator_type = "classifier"  # asked for by scikit-learn before 1.6
 
@@ -26,12 +27,12 @@ class ScikitLearn:
         )
 
     def _takes_sparse(self) -> bool:
-        """Whether X may be a sparse matrix."""
+        """Return whether X may be a sparse matrix."""
         return False
 
-    @configures
+    @mark_as_setup
     def get_metadata_routing(self) -> Any:
-        """What scikit-learn's metadata routing may pass to `fit` and `score`.
+        """Return the metadata that scikit-learn may pass to `fit` and `score`.
 
         Returns
         -------
@@ -48,15 +49,15 @@ class ScikitLearn:
             getattr(request, method).add_request(param="sample_weight", alias=value)
         return request
 
-    @configures
+    @mark_as_setup
     def set_fit_request(self, *, sample_weight: bool | str | None) -> Any:
-        """Say whether scikit-learn's metadata routing passes `sample_weight` to `fit`.
+        """Set whether scikit-learn's metadata routing passes `sample_weight` to `fit`.
 
         Parameters
         ----------
         sample_weight : bool, str or None
-            True passes it, False ignores it, None refuses it, and a string passes what has that
-            name.
+            True passes it, False ignores it, None raises an error, and a string passes the metadata
+            with that name.
 
         Returns
         -------
@@ -68,11 +69,11 @@ class ScikitLearn:
         >>> th.SparseMultinomialLogit().set_fit_request(sample_weight=True)
         SparseMultinomialLogit()
         """
-        return self._request("fit", sample_weight)
+        return self._store_metadata_request("fit", sample_weight)
 
-    @configures
+    @mark_as_setup
     def set_score_request(self, *, sample_weight: bool | str | None) -> Any:
-        """Say whether scikit-learn's metadata routing passes `sample_weight` to `score`.
+        """Set whether scikit-learn's metadata routing passes `sample_weight` to `score`.
 
         Parameters
         ----------
@@ -83,25 +84,26 @@ class ScikitLearn:
         -------
         self
         """
-        return self._request("score", sample_weight)
+        return self._store_metadata_request("score", sample_weight)
 
-    def _request(self, method: str, value: Any) -> Any:
+    def _store_metadata_request(self, method: str, request: Any) -> Any:
+        """Store the request for `sample_weight` of a method."""
         # scikit-learn's `clone` copies an attribute of this name
-        self._metadata_request = _Requests(
-            {**vars(self).get("_metadata_request", {}), method: value}
+        self._metadata_request = _MetadataRequests(
+            {**vars(self).get("_metadata_request", {}), method: request}
         )
         return self
 
 
-class _Requests(dict[str, Any]):
-    """What each method asks for."""
+class _MetadataRequests(dict[str, Any]):
+    """Requested metadata by method."""
 
-    def __sklearn_clone__(self) -> "_Requests":
-        return _Requests(self)
+    def __sklearn_clone__(self) -> "_MetadataRequests":
+        return _MetadataRequests(self)
 
 
-def seed_from(random_state: Any) -> Any:
-    """The seed of a run, from scikit-learn's `random_state`."""
+def convert_random_state(random_state: Any) -> Any:
+    """Return the seed of a run from scikit-learn's `random_state`."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     if isinstance(random_state, np.random.Generator | np.random.SeedSequence | None):

@@ -18,9 +18,9 @@ from thali._inference.progress import Progress
 from thali._inference.threads import has_workers, run_all
 from thali._inference.warn import warn
 from thali._labels import shorten
+from thali._model.chain_model import RunByChains
 from thali._model.evidence import EvidenceRun, refuse_other_fit
-from thali._model.run_by_chains import RunByChains
-from thali._model.saved import decoded, encoded, packed
+from thali._model.model_files import decoded, encoded, packed
 from thali._posterior.evidence import LogEvidence
 from thali.errors import (
     Argument,

@@ -9,9 +9,9 @@ from thali._aspects.models.elimination import EliminationByAspects
 from thali._aspects.models.open import LatentFeatureModel
 from thali._data.kinds import OWN, PAIRS, DataForm, find_data_spec
 from thali._labels import listed, shorten
-from thali._model.counted_ties import CONVERSIONS, has_ties
 from thali._model.evidence import USUAL, checked_evidence_run
 from thali._model.registry import spec_of
+from thali._model.tie_treatment import CONVERSIONS, has_ties
 from thali._people.populations import Individuals, LatentClasses
 from thali._worths.model import BradleyTerryLuce
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError

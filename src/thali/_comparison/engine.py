@@ -17,8 +17,8 @@ from thali._inference.progress import Progress, build_duration_warning
 from thali._inference.threads import run_all
 from thali._inference.warn import silence_warnings, warn
 from thali._labels import listed
+from thali._model.model_files import packed
 from thali._model.registry import spec_of
-from thali._model.saved import packed
 from thali._model.spec import MODEL
 from thali.errors import (
     Argument,

@@ -16,7 +16,7 @@ from thali._model.finding import (
     Picture,
     finding,
 )
-from thali._model.wording import phrase
+from thali._model.phrases import phrase
 
 from .by_evidence import EVIDENCE, describe_evidence
 from .holdout_schemes import SCORERS

@@ -9,8 +9,8 @@ import numpy as np
 from thali._inference.arrays import Arrays
 from thali._inference.parts import PartsFolder
 from thali._inference.seeds import build_seed_sequence
+from thali._model.model_files import describe, digest_of, encoded
 from thali._model.registry import spec_of
-from thali._model.saved import describe, digest_of, encoded
 
 Fit = tuple[str, int]  # the name of a model, and the index of the held-out part
 

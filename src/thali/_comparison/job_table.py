@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._inference.parts import JobParts, read_parts
 from thali._inference.seeds import decode_seed
-from thali._model.saved import unpacked
+from thali._model.model_files import unpacked
 
 from .by_evidence import build_table_of_records
 from .holdout_schemes import SCHEMES, find_data_form

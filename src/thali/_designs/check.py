@@ -156,7 +156,7 @@ def check(
     >>> round(checked.d_efficiency, 3)
     1.0
     """
-    from thali._choice.coding import coding_of
+    from thali._choice.coding import build_coding
 
     n_respondents = whole("respondents", respondents, 1)
     target_error = positive("standard_error", standard_error, "the target for each utility")
@@ -164,13 +164,13 @@ def check(
         design, prior, prior_sd, interactions
     )
     utilities = [np.mean(level_draws, axis=0) for level_draws in zip(*utility_draws, strict=True)]
-    main_coding = coding_of(data)
-    matrix = coding.matrix(data.products)[data.row_product]
+    main_coding = build_coding(data)
+    matrix = coding.encode_codes(data.products)[data.row_product]
     utility = _compute_utilities(data, utilities)[data.row_product]
     unit_information = _compute_unit_information(data, matrix, utility)
     variances = compute_variances(unit_information)
     is_complete = all(is_seen[:-1].all() for is_seen in coding.seen)
-    main_matrix = main_coding.matrix(data.products)[data.row_product]
+    main_matrix = main_coding.encode_codes(data.products)[data.row_product]
     efficiency = _compute_efficiency(data, main_matrix, utility, names, levels, is_complete)
     table = _tabulate_coefficients(
         coding, utilities, has_none, variances, n_respondents, target_error
@@ -242,10 +242,10 @@ def code_interactions(
     data: "ChoiceExperiment", interactions: Any, names: Any
 ) -> "tuple[list[tuple[str, str]], Coding]":
     """Return interactions by attribute names, and the coding of products with them."""
-    from thali._choice.coding import coding_of
+    from thali._choice.coding import build_coding
 
     crossed = [(names[i], names[j]) for i, j in parse_interactions(interactions, names)]
-    return crossed, coding_of(data, interactions=crossed)
+    return crossed, build_coding(data, interactions=crossed)
 
 
 def _row_levels(data: "ChoiceExperiment") -> np.ndarray:

@@ -232,12 +232,12 @@ def simulate_studies(
     mixing_matrix: np.ndarray,  # (p, p) maps normal noise to differences between respondents
 ) -> tuple[np.ndarray, np.ndarray]:
     """Simulate and fit studies; return estimates (studies, p) and covariances (studies, p, p)."""
-    from thali._choice.logit import clustered
-    from thali._choice.logit import tasks_of as code_tasks
+    from thali._choice.logit import clustered_covariance
+    from thali._choice.logit import encode_choices as code_tasks
     from thali._choice.logits.multinomial import MultinomialLogit
 
     answered_tasks = _assign_versions(tasks, np.arange(n_respondents) % tasks.n_respondents)
-    matrix = coding.matrix(answered_tasks.products)[answered_tasks.row_product]
+    matrix = coding.encode_codes(answered_tasks.products)[answered_tasks.row_product]
     respondent = np.repeat(answered_tasks.respondent_of_task, np.diff(answered_tasks.first_row))
     studies, p = betas.shape
     estimates, covariances = np.empty((studies, p)), np.empty((studies, p, p))
@@ -255,13 +255,13 @@ def simulate_studies(
             fitted = model.fit(study_data := answered_tasks.with_fields(chosen=chosen))
         estimates[study], covariances[study] = fitted.coef_, fitted.covariance_
         if spread and n_respondents > 1:  # answers of one respondent are dependent
-            clustered_covariance = clustered(
+            covariance = clustered_covariance(
                 code_tasks(study_data, coding),
                 estimates[study],
                 covariances[study],
                 answered_tasks.first_task,
             )
-            covariances[study] = clustered_covariance * n_respondents / (n_respondents - 1)
+            covariances[study] = covariance * n_respondents / (n_respondents - 1)
     return estimates, covariances
 
 

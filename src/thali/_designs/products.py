@@ -295,9 +295,9 @@ def _draw_pilot_utilities(
     model: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool, draws: int
 ) -> list[list[np.ndarray]]:
     """Return the respondents' mean utilities in draws of a fitted model."""
-    from thali._choice.answers.utilities import NOTHING, utility_draws
+    from thali._choice.answers.utilities import NO_CHOICE_LEVEL, utility_draws
 
-    utility_keys, mean_utilities = utility_draws(model._people_of_fit().thinned(draws))
+    utility_keys, mean_utilities = utility_draws(model._people_of_fit().thin(draws))
     # shift the thinned draws to the mean of all draws
     mean_utilities = mean_utilities + (
         model.utilities()["utility"].to_numpy() - mean_utilities.mean(axis=0)
@@ -319,14 +319,14 @@ def _draw_pilot_utilities(
             )
         columns.append([column_of_key[key] for key in keys])
     if has_none:
-        if NOTHING not in column_of_key:
+        if NO_CHOICE_LEVEL not in column_of_key:
             raise ArgumentError(
                 Argument("prior"),
                 ", the fitted model, has no no-choice option; set ",
                 Setting("none", False),
                 ".",
             )
-        columns.append([column_of_key[NOTHING]])
+        columns.append([column_of_key[NO_CHOICE_LEVEL]])
     return [[row[attribute_levels] for attribute_levels in columns] for row in mean_utilities]
 
 

@@ -24,9 +24,9 @@ from thali.errors import (
     UnknownArgumentError,
 )
 
-from .available import can_answer, configures
+from .aliases import method_meant
 from .engine import DRAWS, MAXIMUM, Engine, Job, Prepared
-from .names import method_meant
+from .requirements import is_available, mark_as_setup
 
 if TYPE_CHECKING:
     import pandas
@@ -54,7 +54,7 @@ class Model:
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
     # arguments kept under another name, as the model has a method of theirs
     _stored_as: ClassVar[dict[str, str]] = {}
-    # the module whose `makers_of(model)` makes the findings
+    # the module whose `list_makers(model)` makes the findings
     _FINDINGS: ClassVar[str] = "thali._model.common_findings"
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -69,12 +69,12 @@ class Model:
         parameters = inspect.signature(cls.__init__).parameters
         return {name: p for name, p in parameters.items() if name != "self"}
 
-    @configures
+    @mark_as_setup
     def get_params(self, deep: bool = True) -> dict[Any, Any]:
         """The arguments the model was made with, by name."""
         return {name: getattr(self, self._stored_as.get(name, name)) for name in self._signature()}
 
-    @configures
+    @mark_as_setup
     def set_params(self, **params: Any) -> Any:
         """Change arguments by name; returns the model.
 
@@ -99,7 +99,7 @@ class Model:
         if not self._is_fitted():
             return names
         arguments = {self._stored_as.get(name, name) for name in self._signature()}
-        return [name for name in names if name not in arguments and can_answer(self, name)]
+        return [name for name in names if name not in arguments and is_available(self, name)]
 
     @property
     def _method(self) -> str:
@@ -170,7 +170,7 @@ class Model:
                 warn(self._worded(warning))
         return self
 
-    @configures
+    @mark_as_setup
     def prepare(self, data: Any, **settings: Any) -> Prepared:
         """A fit to these data after the checks that can be made beforehand; models have more of
         them or none."""
@@ -352,7 +352,7 @@ class Model:
         self._require_fitted()
         kept = self._once("findings", dict)
         if not kept or not kept["settings"].are(settings):
-            makers = import_module(self._engine.findings or self._FINDINGS).makers_of(
+            makers = import_module(self._engine.findings or self._FINDINGS).list_makers(
                 self, settings
             )
             kept |= {"settings": settings, "found": Findings(self, makers, settings)}
@@ -398,7 +398,7 @@ class Model:
         DataError
             If the file cannot be written.
         """
-        from .saved import save
+        from .model_files import save
 
         self._require_fitted()
         save(self, path)

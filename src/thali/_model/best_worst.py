@@ -1,9 +1,8 @@
-r"""The best and the worst of a set, where every option has one weight, its own: the probability of
-each answer.
+r"""Probabilities of best and worst of a set whose options have one weight each.
 
 An answer is an ordered pair of members (b, w) of a set S of m options. Under the rule "ranking" it
-is any ranking of the set in which b is the first and w the last; every choice of a ranking, of the
-best of those that are left, lapses with probability :math:`\varepsilon`:
+is any ranking of the set in which b is the first and w the last. Every choice of a ranking, of the
+best of the remaining options, lapses with probability :math:`\varepsilon`:
 
 .. math::
     P(b, w \mid S) = c(b \mid S)\, L(w \mid S \setminus b), \qquad
@@ -11,7 +10,7 @@ best of those that are left, lapses with probability :math:`\varepsilon`:
     c(j \mid R) = (1 - \varepsilon) \frac{v_j}{\sum_{k \in R} v_k} + \frac{\varepsilon}{|R|}
 
 Under the rule "reversed" it is one choice, of the pair that differs most (maximum difference),
-which lapses as a whole:
+which lapses as one choice:
 
 .. math::
     P(b, w \mid S) = (1 - \varepsilon) \frac{v_b / v_w}{\sum_{i \neq j} v_i / v_j}
@@ -28,68 +27,78 @@ RANKING, REVERSED = "ranking", "reversed"
 RULES = (RANKING, REVERSED)
 LARGEST = 6  # members of a set under the rule "ranking"
 LARGEST_RANKED = 3  # members of a set whose best and worst are a ranking
-BLOCK = 2**14  # draws times sets at once, of each of which there are all subsets
-# share of the largest weight of a set that stands for a weight of 0 in quotients
+BLOCK = 2**14  # draws times sets at once; each has all of its subsets
+# share of the largest weight of a set that replaces a weight of 0 in quotients
 MIN_SHARE = 1e-100
 
 
-def usual_rule(data: Any) -> str:
-    """Return the rule by which the best and the worst of data are modelled unless one is named."""
+def default_rule(data: Any) -> str:
+    """Return the default rule for the best and worst of the data."""
     return REVERSED if data.worst is not None and data.sizes.max() > LARGEST_RANKED else RANKING
 
 
 def answer_probabilities(
     weights: np.ndarray, start: np.ndarray, members: np.ndarray, lapse: float, rule: str
 ) -> np.ndarray:
-    """The probability of every answer for weights (draws, options): array (draws, answers)."""
-    sizes, first = np.diff(start), find_first_answers(start)
-    found = np.empty((len(weights), first[-1]))
-    of_rule = _by_ranking if rule == RANKING else _by_difference
+    """Return the probability of every answer, shape (draws, answers).
+
+    Weights have shape (draws, options).
+    """
+    sizes, first_answers = np.diff(start), find_first_answers(start)
+    probabilities = np.empty((len(weights), first_answers[-1]))
+    rule_probabilities = _ranking_probabilities if rule == RANKING else _difference_probabilities
     for m in np.unique(sizes).tolist():
         sets = np.flatnonzero(sizes == m)
         for part in np.split(sets, range(step := max(1, BLOCK // len(weights)), len(sets), step)):
-            own = weights[:, members[start[part, None] + np.arange(m)]]
-            found[:, first[part, None] + np.arange(m * (m - 1))] = of_rule(own, lapse)
-    return found
+            set_weights = weights[:, members[start[part, None] + np.arange(m)]]
+            probabilities[:, first_answers[part, None] + np.arange(m * (m - 1))] = (
+                rule_probabilities(set_weights, lapse)
+            )
+    return probabilities
 
 
-def _by_ranking(own: np.ndarray, lapse: float) -> np.ndarray:
-    """Of sets of m members with weights (..., m): all subsets, the smaller ones first."""
-    m = own.shape[-1]
-    inside = (np.arange(1 << m)[:, None] >> np.arange(m)) & 1
-    last = {}  # of each subset the probability that each member is its last; 0 of the others
+def _ranking_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
+    """Return answer probabilities under "ranking"; weights (..., m).
+
+    All subsets are visited, small ones first.
+    """
+    m = weights.shape[-1]
+    is_in_subset = (np.arange(1 << m)[:, None] >> np.arange(m)) & 1
+    p_last = {}  # by subset: P(option is its last), 0 for options outside the subset
     for mask in range(1, 1 << m):
-        there = np.flatnonzero(inside[mask])
-        if len(there) == 1:
-            last[mask] = np.broadcast_to(inside[mask].astype(float), own.shape)
+        in_subset = np.flatnonzero(is_in_subset[mask])
+        if len(in_subset) == 1:
+            p_last[mask] = np.broadcast_to(is_in_subset[mask].astype(float), weights.shape)
             continue
-        chosen = shares_of(own[..., there], lapse)
+        p_chosen = choice_probabilities(weights[..., in_subset], lapse)
         if mask == (1 << m) - 1:
             best, worst = list_ordered_pairs(m)
             # (..., best, worst)
-            after = np.stack([last[mask ^ (1 << j)] for j in range(m)], axis=-2)
-            return chosen[..., best] * after[..., best, worst]
-        last[mask] = sum(chosen[..., k, None] * last[mask ^ (1 << j)] for k, j in enumerate(there))
+            p_worst = np.stack([p_last[mask ^ (1 << j)] for j in range(m)], axis=-2)
+            return p_chosen[..., best] * p_worst[..., best, worst]
+        p_last[mask] = sum(
+            p_chosen[..., k, None] * p_last[mask ^ (1 << j)] for k, j in enumerate(in_subset)
+        )
     raise AssertionError("a set has two members or more")
 
 
-def shares_of(own: np.ndarray, lapse: float) -> np.ndarray:
-    """The probability of each to be chosen."""
-    total, m = own.sum(axis=-1, keepdims=True), own.shape[-1]
-    q = np.divide(own, total, out=np.full(own.shape, 1.0 / m), where=total > 0.0)
+def choice_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
+    """Return the probability that each option is chosen, lapses included."""
+    total, m = weights.sum(axis=-1, keepdims=True), weights.shape[-1]
+    q = np.divide(weights, total, out=np.full(weights.shape, 1.0 / m), where=total > 0.0)
     return (1.0 - lapse) * q + lapse / m
 
 
-def above_zero(own: np.ndarray) -> np.ndarray:
-    """Weights of sets, those that are 0 as small ones; equal ones where all are 0."""
-    largest = own.max(axis=-1, keepdims=True)
-    return np.maximum(own, np.where(largest > 0.0, MIN_SHARE * largest, 1.0))
+def floor_weights(weights: np.ndarray) -> np.ndarray:
+    """Replace weights of 0 by small ones, or by equal ones if all are 0."""
+    largest = weights.max(axis=-1, keepdims=True)
+    return np.maximum(weights, np.where(largest > 0.0, MIN_SHARE * largest, 1.0))
 
 
-def _by_difference(own: np.ndarray, lapse: float) -> np.ndarray:
-    """Of sets of m members with weights (..., m)."""
-    m = own.shape[-1]
+def _difference_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
+    """Return answer probabilities under "reversed"; weights (..., m)."""
+    m = weights.shape[-1]
     best, worst = list_ordered_pairs(m)
-    own = above_zero(own)
-    odds = own[..., best] / own[..., worst]
+    weights = floor_weights(weights)
+    odds = weights[..., best] / weights[..., worst]
     return (1.0 - lapse) * odds / odds.sum(axis=-1, keepdims=True) + lapse / (m * (m - 1))

@@ -1,5 +1,4 @@
-"""Findings of choices that several models and leaderboards have: ranks, scores, checks, and what
-was made of people."""
+"""Findings about choices, shared by models and leaderboards: ranks, scores, checks, respondents."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -15,10 +14,10 @@ from thali.errors import DataError, Message
 from .best_worst import RANKING, REVERSED
 from .common_findings import check_of, describes
 from .finding import MISSES, ON_SCREEN, Brief, Finding, Picture, Text, finding
+from .phrases import phrase
 from .predictive_check import check_sentence
 from .references import Cite
 from .settings import AnswerSettings
-from .wording import phrase
 
 if TYPE_CHECKING:
     import pandas
@@ -84,18 +83,18 @@ SENTENCES = {
 }
 NAMED = 3  # options that a sentence names
 SURE = 0.95  # probability from which on an option is called the best
-MAX_GROUPS = 7  # whose weights one picture shows: so many colours can be distinguished
+MAX_GROUPS = 7  # groups in one picture: the colours that can be distinguished
 
 
-MAX_RANKED = 60  # options, above which ranks are left to the table
+MAX_RANKED = 60  # options; above, ranks are not drawn
 
 
-def rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Finding:
-    """Return the ranks of the options in a sentence, a table with every rank, and a picture."""
+def build_rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Finding:
+    """Build the finding about ranks: sentence, table of every rank, picture."""
     (best, first), (worst, last) = (
-        (str(table.index[at]), number(table["rank"].iloc[at])) for at in (0, -1)
+        (str(table.index[row]), number(table["rank"].iloc[row])) for row in (0, -1)
     )
-    sentence = best_sentence(table)
+    sentence = describe_best(table)
     text = phrase(SENTENCES, "ranks.intervals", best=sentence, interval=interval_name(ci))
     caption = str(
         phrase(
@@ -108,12 +107,12 @@ def rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Finding:
         table=table,
         shown=table[["rank", "rank_low", "rank_high", "p_1"]],
         picture=Picture("ranks", caption, table) if len(table) <= MAX_RANKED else None,
-        brief=Brief("Preferred", text, ranks_in_line(table), order=0),
+        brief=Brief("Preferred", text, format_ranks(table), order=0),
     )
 
 
-def ranks_in_line(table: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
-    """Options and their ranks, or the intervals of these, such as ("tea", "1-2")."""
+def format_ranks(table: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
+    """Return options and their ranks or rank intervals, such as ("tea", "1-2")."""
     rows = table[["rank_low", "rank_high"]].itertuples()
     return tuple(
         (str(name), f"{low:.0f}" if low == high else f"{low:.0f}-{high:.0f}")
@@ -121,22 +120,24 @@ def ranks_in_line(table: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
     )
 
 
-def best_sentence(table: Any) -> str:
-    """Which option is the best, if that is known."""
+def describe_best(table: Any) -> str:
+    """Return the sentence that names the best option, or the candidates."""
     likely = table["p_1"].sort_values(ascending=False, kind="stable")
     if likely.iloc[0] >= SURE:
-        sure = probability(likely.iloc[0])
-        return str(phrase(SENTENCES, "ranks.sure", option=likely.index[0], probability=sure))
-    named = listed([f"{name} ({probability(p)})" for name, p in likely.head(NAMED).items()])
-    return str(phrase(SENTENCES, "ranks.open", named=named))
+        probability_text = probability(likely.iloc[0])
+        return str(
+            phrase(SENTENCES, "ranks.sure", option=likely.index[0], probability=probability_text)
+        )
+    candidates = listed([f"{name} ({probability(p)})" for name, p in likely.head(NAMED).items()])
+    return str(phrase(SENTENCES, "ranks.open", named=candidates))
 
 
-def covariates_finding(
+def build_covariate_finding(
     table: "pandas.DataFrame", effects: Any, notes: tuple[str, ...] = ()
 ) -> Finding:
-    """The effects of covariates in a sentence and a table."""
+    """Build the finding about effects of covariates."""
     factors = listed(
-        [f"{factor(float(np.exp(value)))} for {name!r}" for name, value in effects.items()]
+        [f"{factor(float(np.exp(effect)))} for {name!r}" for name, effect in effects.items()]
     )
     sentence = phrase(SENTENCES, "covariates", factors=factors)
     return Finding(
@@ -148,75 +149,79 @@ def covariates_finding(
     )
 
 
-def predictions_finding(table: "pandas.DataFrame") -> Finding:
-    """Observed proportions beside predicted probabilities, of a table of them."""
+def build_prediction_finding(table: "pandas.DataFrame") -> Finding:
+    """Build the finding of observed and predicted proportions."""
     picture = Picture(
         "predictions", SENTENCES["choice_probabilities.caption"], table, file="choice_probabilities"
     )
     return Finding(title=SENTENCES["choice_probabilities.title"], table=table, picture=picture)
 
 
-def best_worst_sentence(rule: str) -> Text:
-    """By which rule best and worst were modelled."""
+def describe_best_worst(rule: str) -> Text:
+    """Return the methods sentence about the rule of best and worst."""
     key = {RANKING: "methods.best_worst.ranking", REVERSED: "methods.best_worst.maxdiff"}[rule]
     return phrase(SENTENCES, key, source=Cite("marley2005"))
 
 
-def ties_sentence(prior: str = "") -> Text:
-    """By which rule ties were modelled."""
+def describe_ties(prior: str = "") -> Text:
+    """Return the methods sentence about the rule of ties."""
     return phrase(SENTENCES, "methods.ties", source=Cite("davidson1970", inside=True), prior=prior)
 
 
 @finding("option_scores", "Preference scores", ON_SCREEN)
 def option_scores(model: Any, settings: AnswerSettings) -> Finding | None:
-    """The scores of the options, of all people or by group, where the best and the worst were
-    named."""
+    """Report scores of options, by group if there are several."""
     if model._view.best_worst is None and settings.none is None:
         return None
     table = model.scores(random_seed=settings.random_seed, none=settings.none, ci=settings.ci)
-    return scores_finding(table, "option_scores.title", "option_scores")
+    return build_score_finding(table, "option_scores.title", "option_scores")
 
 
-def scores_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
-    """Scores of options in a sentence, a table and a picture; `title`: its phrase; `key`: the name
-    of its file."""
-    is_of_all, of = table.index.nlevels == 1, table.index.names[0]
-    names = [""] if is_of_all else list(dict.fromkeys(table.index.get_level_values(0)))
-    rows_of: dict[Any, Any] = {name: table if is_of_all else table.loc[name] for name in names}
-    named = []
+def build_score_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
+    """Build the finding about scores; `title`: its phrase, `key`: its file."""
+    is_single, level_name = table.index.nlevels == 1, table.index.names[0]
+    names = [""] if is_single else list(dict.fromkeys(table.index.get_level_values(0)))
+    table_by_group: dict[Any, Any] = {
+        name: table if is_single else table.loc[name] for name in names
+    }
+    group_sentences = []
     for name in names[:MAX_GROUPS]:
-        best = rows_of[name]["score"].sort_values(ascending=False, kind="stable").head(NAMED)
-        each = listed([f"{option} ({number(float(score))})" for option, score in best.items()])
-        named.append(each if is_of_all else f"{each} in {of} {name!r}")
-    none = table.attrs.get("none")
-    average = number(100.0 / len(rows_of[names[0]])) if none is None else none
-    how = "option_scores" if none is None else "option_scores.none"
-    sentence = phrase(SENTENCES, how, named="; ".join(named), average=average)
+        best = table_by_group[name]["score"].sort_values(ascending=False, kind="stable").head(NAMED)
+        scores_text = listed(
+            [f"{option} ({number(float(score))})" for option, score in best.items()]
+        )
+        group_sentences.append(
+            scores_text if is_single else f"{scores_text} in {level_name} {name!r}"
+        )
+    anchor = table.attrs.get("none")
+    average = number(100.0 / len(table_by_group[names[0]])) if anchor is None else anchor
+    phrase_key = "option_scores" if anchor is None else "option_scores.none"
+    sentence = phrase(SENTENCES, phrase_key, named="; ".join(group_sentences), average=average)
     size = number(table.attrs["set_size"] - 1.0)
     picture = Picture("scores", SENTENCES["option_scores.caption"], table, file=key)
-    fits = len(names) <= MAX_GROUPS and len(table) <= MAX_GROUPS * MAX_RANKED
+    is_drawable = len(names) <= MAX_GROUPS and len(table) <= MAX_GROUPS * MAX_RANKED
     notes = (
         phrase(
             SENTENCES,
-            "option_scores.by" if none is None else "option_scores.none.by",
+            "option_scores.by" if anchor is None else "option_scores.none.by",
             others=size,
-            none=none,
+            none=anchor,
         ),
     )
     scale = phrase(
-        SENTENCES, "option_scores.sum" if none is None else "option_scores.anchor", none=none
+        SENTENCES, "option_scores.sum" if anchor is None else "option_scores.anchor", none=anchor
     )
     named_scale = str(phrase(SENTENCES, title, scale=scale))
-    shown = table.sort_values("score", ascending=False, kind="stable") if is_of_all else None
-    told = phrase(SENTENCES, f"{how}.brief", scale=named_scale, average=average)
-    brief = Brief("Scores", told, table=shown if is_of_all else table)
-    drawn = picture if fits else None
+    shown = table.sort_values("score", ascending=False, kind="stable") if is_single else None
+    brief_text = phrase(SENTENCES, f"{phrase_key}.brief", scale=named_scale, average=average)
+    brief = Brief("Scores", brief_text, table=shown if is_single else table)
+    shown_picture = picture if is_drawable else None
     return Finding(
         sentence,
         title=named_scale,
         table=table,
         shown=shown,
-        picture=drawn,
+        picture=shown_picture,
         notes=notes,
         brief=brief,
     )
@@ -224,13 +229,13 @@ def scores_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def check(model: Any, settings: AnswerSettings) -> Finding:
-    """Which observed proportions the model misses."""
+    """Report the observed proportions that the model misses."""
     try:
         table = model.check(settings.random_seed, settings.ci)
-    except DataError as error:  # of fractional counts, of which no replicates can be drawn
+    except DataError as error:  # fractional counts have no replicates
         return Finding(Message(*error.args), brief=Brief("Fit"))
     sentence = check_sentence(table)
-    # else every interval is as wide as the picture
+    # without a p-value every interval is as wide as the picture
     drawn = (
         None
         if math.isnan(table.attrs["p_value"])
@@ -239,51 +244,51 @@ def check(model: Any, settings: AnswerSettings) -> Finding:
     return check_of(table, sentence, describes(table), SENTENCES["check.title"], drawn)
 
 
-def row_in_words(summary: "pandas.DataFrame", name: str) -> str:
-    """Mean and interval of a row of a summary."""
+def format_row(summary: "pandas.DataFrame", name: str) -> str:
+    """Format mean and interval of a row of a summary."""
     ci = summary.attrs["interval"]
     mean, low, high = (
-        round(float(summary.loc[name, each]), 3) for each in ("mean", *interval_columns(ci))
+        round(float(summary.loc[name, column]), 3) for column in ("mean", *interval_columns(ci))
     )
     return f"{mean:g} ({interval_name(ci)} {low:g} to {high:g})"
 
 
-def dependence_finding(found: Dependence) -> Finding | None:
-    """Whether intervals hold for other people; None where that is not worth a word."""
-    if (sentence := found.sentence) is None:
+def build_dependence_finding(dependence: Dependence) -> Finding | None:
+    """Build the finding on dependence of a respondent's answers; None if negligible."""
+    if (sentence := dependence.sentence) is None:
         return None
     headline = (
         ""
-        if found.is_good is None
-        else SENTENCES[f"independence.{'good' if found.is_good else 'bad'}"]
+        if dependence.is_good is None
+        else SENTENCES[f"independence.{'good' if dependence.is_good else 'bad'}"]
     )
-    brief = Brief("Respondents", headline if found.is_good else None, order=0)
-    return Finding(sentence, good=found.is_good, headline=headline, brief=brief)
+    brief = Brief("Respondents", headline if dependence.is_good else None, order=0)
+    return Finding(sentence, good=dependence.is_good, headline=headline, brief=brief)
 
 
-def said_of(found: Dependence | None) -> tuple[Text, ...]:
-    """The same of what is known of them."""
-    if found is None or found.number < 2:
+def describe_dependence(dependence: Dependence | None) -> tuple[Text, ...]:
+    """Return the methods sentences about respondents; () if unknown or fewer than two."""
+    if dependence is None or dependence.number < 2:
         return ()
     facts = {
-        "people": f"{found.number:,}",
-        "answers": f"{found.answers:,.15g}",
-        "effect": f"{found.effect:.2g}",
+        "people": f"{dependence.number:,}",
+        "answers": f"{dependence.answers:,.15g}",
+        "effect": f"{dependence.effect:.2g}",
     }
-    if found.model == INDIVIDUALS:
+    if dependence.model == INDIVIDUALS:
         return (phrase(SENTENCES, "independence.methods.random", **facts),)
-    if found.by == SCORES:
+    if dependence.by == SCORES:
         source = Cite("muller2013", "ribatet2012", "bell2002")
         return (
             phrase(
                 SENTENCES,
                 "independence.methods.scores",
                 source=source,
-                df=format_degrees(found.df),
+                df=format_degrees(dependence.df),
                 **facts,
             ),
         )
-    if found.by == POWER:
+    if dependence.by == POWER:
         return (
             phrase(
                 SENTENCES,
@@ -292,6 +297,6 @@ def said_of(found: Dependence | None) -> tuple[Text, ...]:
                 **facts,
             ),
         )
-    if found.most <= 1.0:
+    if dependence.most <= 1.0:
         return (phrase(SENTENCES, "independence.methods.once", **facts),)
     return (phrase(SENTENCES, "independence.methods.independent", **facts),)

@@ -1,4 +1,4 @@
-"""Findings about latent classes: which there are, what each prefers, and who is in which."""
+"""Findings about latent classes: their number, preferences and members."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,12 +7,12 @@ from thali._labels import listed
 from thali._people.latent_classes import memberships
 from thali._posterior.interval import interval_name
 
-from .choice_findings import MAX_GROUPS, ranks_in_line, row_in_words
+from .choice_findings import MAX_GROUPS, format_ranks, format_row
 from .common_findings import asked
 from .finding import FILE, ON_SCREEN, Brief, Finding, Text, finding
+from .phrases import phrase
 from .references import Cite
 from .settings import AnswerSettings
-from .wording import phrase
 
 if TYPE_CHECKING:
     import pandas
@@ -45,104 +45,121 @@ question = asked(lambda model: SENTENCES["asked"])
 
 @finding("latent_classes", "Latent classes", ON_SCREEN)
 def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
-    """Return the latent classes, their sizes, and what they prefer."""
-    sizes: Any = model.respondents.classes(settings.ci)
-    numbers = sizes.attrs["n_classes"]
-    likeliest = max(numbers, key=numbers.get)
-    how = {"number": likeliest, "most": len(sizes), "probability": probability(numbers[likeliest])}
+    """Report the latent classes, their sizes and preferences."""
+    class_table: Any = model.respondents.classes(settings.ci)
+    numbers = class_table.attrs["n_classes"]
+    n_classes = max(numbers, key=numbers.get)
+    facts = {
+        "number": n_classes,
+        "most": len(class_table),
+        "probability": probability(numbers[n_classes]),
+    }
     notes: list[Text] = []
-    for kind, one in likely_classes(model).items():
-        row = sizes.loc[kind]
+    for class_number, class_model in occupied_class_models(model).items():
+        row = class_table.loc[class_number]
         low, high = (number(100.0 * row[f"population_share_{end}"]) for end in ("low", "high"))
         shares = {name: number(100.0 * row[f"{name}_share"]) for name in ("sample", "population")}
         ends = {"interval": interval_name(settings.ci), "low": low, "high": high}
-        prefer = _preferred(one)
-        notes.append(phrase(SENTENCES, "each", kind=kind, prefers=prefer, **shares, **ends))
-    if len(sizes) > 1:
+        preference = _describe_preference(class_model)
+        notes.append(
+            phrase(SENTENCES, "each", kind=class_number, prefers=preference, **shares, **ends)
+        )
+    if len(class_table) > 1:
         notes.append(SENTENCES["shares"])
     return Finding(
-        phrase(SENTENCES, "latent_classes", **how),
+        phrase(SENTENCES, "latent_classes", **facts),
         title=SENTENCES["title"],
-        table=sizes.assign(respondents=sizes["respondents"].map("; ".join)),
-        shown=sizes.assign(respondents=sizes["respondents"].map(len)),
+        table=class_table.assign(respondents=class_table["respondents"].map("; ".join)),
+        shown=class_table.assign(respondents=class_table["respondents"].map(len)),
         notes=tuple(notes),
         brief=Brief(
             "Classes",
-            table=sizes[["population_share", "population_share_low", "population_share_high"]],
+            table=class_table[
+                ["population_share", "population_share_low", "population_share_high"]
+            ],
             order=0,
         ),
     )
 
 
-def likely_classes(model: Any) -> dict[int, Any]:
-    """Return the models of the classes that some respondent is most probably in."""
-    likely = memberships(model._view).argmax(axis=1)
-    numbers = sorted(set(likely.tolist()))
-    return {number + 1: model.respondents.of_class(number + 1) for number in numbers}
+def occupied_class_models(model: Any) -> dict[int, Any]:
+    """Return the models of classes most probable for some respondent, by number."""
+    class_of_respondent = memberships(model._view).argmax(axis=1)
+    class_indices = sorted(set(class_of_respondent.tolist()))
+    return {
+        class_index + 1: model.respondents.of_class(class_index + 1)
+        for class_index in class_indices
+    }
 
 
-def _preferred(model: Any) -> Text:
+def _describe_preference(model: Any) -> Text:
     """Name the options with the best mean ranks."""
-    liked = listed([str(option) for option in model.ranks().index[:_LIKED]])
-    return phrase(SENTENCES, "liked", liked=liked)
+    option_names = listed([str(option) for option in model.ranks().index[:_LIKED]])
+    return phrase(SENTENCES, "liked", liked=option_names)
 
 
 @finding("ranks", "Ranking of the options by class", ON_SCREEN)
 def ranks(model: Any, settings: AnswerSettings) -> Finding:
-    """Return the ranks of the options in each class."""
-    each = likely_classes(model).items()
-    found = {kind: one.ranks(every_rank=True, ci=settings.ci) for kind, one in each}
-    return ranks_finding("latent_class", found, "", SENTENCES["ranks"])
+    """Report the ranks of the options in each class."""
+    class_models = occupied_class_models(model).items()
+    tables = {
+        class_number: class_model.ranks(every_rank=True, ci=settings.ci)
+        for class_number, class_model in class_models
+    }
+    return join_rank_tables("latent_class", tables, "", SENTENCES["ranks"])
 
 
 @finding("assignment", "Class membership", FILE)
 def assignment(model: Any, settings: AnswerSettings) -> Finding:
-    """Return the class of each respondent."""
+    """Report the class of each respondent."""
     return Finding(table=model.respondents.membership())
 
 
 @finding("same_class", "Probability of sharing a class", FILE)
 def same_class(model: Any, settings: AnswerSettings) -> Finding:
-    """Return the probability that two respondents are in the same class."""
+    """Report the probability that two respondents are in the same class."""
     return Finding(table=model.respondents.same_class())
 
 
 def class_notes(rows: "pandas.DataFrame") -> tuple[Text, ...]:
-    """Return what the rows of a summary say of classes; nothing where there may be only one."""
+    """Return notes on the number of classes and their agreement, if there are any."""
     if "n_classes" not in rows.index:
         return ()
     return (
-        phrase(SENTENCES, "n_classes", value=row_in_words(rows, "n_classes")),
-        phrase(SENTENCES, "agreement", value=row_in_words(rows, "class_agreement")),
+        phrase(SENTENCES, "n_classes", value=format_row(rows, "n_classes")),
+        phrase(SENTENCES, "agreement", value=format_row(rows, "class_agreement")),
     )
 
 
-def matched() -> Text:
-    """Return how classes were matched across draws, for a paper."""
+def describe_matching() -> Text:
+    """Return the methods sentence on matching classes across draws."""
     return phrase(SENTENCES, "methods.matched", source=Cite("stephens2000"))
 
 
-def ranks_finding(
+def join_rank_tables(
     column: str,
-    found: "dict[Any, pandas.DataFrame]",
+    tables: "dict[Any, pandas.DataFrame]",
     sentence: Text,
     title: str,
     leads: bool | None = None,
 ) -> Finding:
-    """Join the tables of ranks of several groups or classes."""
+    """Join rank tables of groups or classes into one finding."""
     import pandas as pd
 
-    each = [table.reset_index().assign(**{column: name}) for name, table in found.items()]
-    joined = pd.concat(each, ignore_index=True)
+    ranks_by_name = [table.reset_index().assign(**{column: name}) for name, table in tables.items()]
+    joined = pd.concat(ranks_by_name, ignore_index=True)
     joined.insert(0, column, joined.pop(column))
     joined = joined.set_index([column, "option"])
     shown, table = joined[["rank", "rank_low", "rank_high", "p_1"]], joined.reset_index("option")
-    in_lines = {
+    rank_lines = {
         "ranks": [
-            ", ".join(map(" ".join, ranks_in_line(each)[:MAX_GROUPS])) for each in found.values()
+            ", ".join(map(" ".join, format_ranks(ranks_by_name)[:MAX_GROUPS]))
+            for ranks_by_name in tables.values()
         ]
     }
     brief = Brief(
-        "Preferred", table=pd.DataFrame(in_lines, index=pd.Index(list(found), name=column)), order=0
+        "Preferred",
+        table=pd.DataFrame(rank_lines, index=pd.Index(list(tables), name=column)),
+        order=0,
     )
     return Finding(sentence, title=title, table=table, shown=shown, leads=leads, brief=brief)

@@ -1,13 +1,12 @@
-"""The names by which files, jobs and the digests of data know classes, wherever these are
-defined."""
+"""Stable names of classes in files, jobs and digests of data."""
 
 from typing import Any
 
 from thali._late import load
 from thali.errors import DataError
 
-# A class that a file may hold needs a line here; one that moves gets another place, and keeps its
-# name.
+# A class that a file may contain needs a line here; a class that moves gets another place and
+# keeps its name.
 PLACES = {
     "Additive": "thali._aspects.likelihoods.additive:Additive",
     "Advice": "thali._posterior.convergence:Advice",
@@ -19,7 +18,7 @@ PLACES = {
     "ChosenPlaces": "thali._data.answers:ChosenPlaces",
     "ClassDraws": "thali._choice.latent_class.fit:ClassDraws",
     "Clause": "thali.errors:Clause",
-    "Clusters": "thali._model.clusters:Clusters",
+    "Clusters": "thali._model.clusters:AnswersByRespondent",
     "Coding": "thali._choice.coding:Coding",
     "Continuation": "thali._model.sampling:Continuation",
     "CountedComparisons": "thali._paired.counted:CountedComparisons",
@@ -51,22 +50,22 @@ PLACES = {
     "MostSimilarPair": "thali._aspects.likelihoods.most_similar_pair:MostSimilarPair",
     "Normal": "thali._aspects.likelihoods.parameters:Normal",
     "NormalPosterior": "thali._classify.sparse_logit.approximation:NormalPosterior",
-    "NotSaved": "thali._model.saved:NotSaved",
+    "NotSaved": "thali._model.model_files:NotSaved",
     "Observed": "thali._data.observed:Observed",
     "PairCovariates": "thali._data.pairs.covariates:PairCovariates",
     "PairProblem": "thali._aspects.maximum_likelihood.problem:PairProblem",
     "PairedComparisons": "thali._data.pairs.comparisons:PairedComparisons",
-    "Part": "thali._choice.coding:Part",
+    "Part": "thali._choice.coding:AttributeCoding",
     "PhylogeneticBuffet": "thali._aspects.priors.phylogenetic:PhylogeneticBuffet",
     "PlackettLuceDesign": "thali._classify.plackett_luce.design:PlackettLuceDesign",
     "Remedy": "thali.errors:Remedy",
     "RespondentCovariates": "thali._people.columns:RespondentCovariates",
     "Run": "thali._inference.chains:Run",
     "Scheme": "thali._data.experiments.scheme:Scheme",
-    "Scores": "thali._classify.scores:Scores",
+    "Scores": "thali._classify.cross_validation_scores:Scores",
     "Setting": "thali.errors:Setting",
     "Similarities": "thali._data.similarities.similarities:Similarities",
-    "Standard": "thali._classify.input:Standard",
+    "Standard": "thali._classify.input:Standardization",
     "TasteScale": "thali._choice.logits.hierarchical_draws:TasteScale",
     "Thermodynamic": "thali._posterior.evidence:Thermodynamic",
     "TrainingData": "thali._data.rows:TrainingData",
@@ -76,14 +75,14 @@ PLACES = {
 }
 
 
-def name_in_files(cls: type[Any]) -> str:
-    """Return the name by which files know a class of the library."""
+def class_name_in_file(cls: type[Any]) -> str:
+    """Return the name of a class of the library in files."""
     names = {place: name for name, place in PLACES.items()}
     return names[f"{cls.__module__}:{cls.__name__}"]
 
 
-def class_named(name: str) -> Any:
-    """Return the class that files know by this name."""
+def load_class(name: str) -> Any:
+    """Return the class with this name in files."""
     if name not in PLACES:
         raise DataError(
             f"The file contains {name!r}, which is not part of thali; it may be from another"

@@ -1,10 +1,10 @@
-r"""The answers of each respondent, and tests of fit over respondents.
+r"""Answers of each respondent, and tests of fit that allow for their dependence.
 
-Where the answers of a respondent depend on each other, G² is distributed as a sum of chi-square
-variables, each times a design effect (Rao & Scott 1984): with the standardised residuals
-:math:`z_{so} = (n_{so} - n_s p_o) / \sqrt{n p_o}` of each person's outcomes, and the projection P
-on what one model has more than another, the effects are the eigenvalues of :math:`P (\sum_s z_s
-z_s^T) P`.
+If the answers of a respondent depend on each other, G² is distributed as a sum of chi-square
+variables, each times a design effect (Rao & Scott 1984). With the standardised residuals
+:math:`z_{so} = (n_{so} - n_s p_o) / \sqrt{n p_o}` of each respondent's outcomes, and the projection
+P on the parameters that one model has and another lacks, the effects are the eigenvalues of
+:math:`P (\sum_s z_s z_s^T) P`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,102 +15,111 @@ import numpy as np
 BLOCK = 2**21  # entries of an array
 
 
-class Clusters(NamedTuple):
-    """How often each of S people gave each answer."""
+class AnswersByRespondent(NamedTuple):
+    """Counts of each answer by each of S respondents."""
 
-    tally: Any  # sparse (S, outcomes): outcomes as those of a pose
+    tally: Any  # sparse (S, outcomes), outcomes as in a problem
 
     @property
-    def number(self) -> int:
-        """People with an answer."""
+    def n_respondents(self) -> int:
+        """Number of respondents with an answer."""
         return self.tally.shape[0]
 
     @property
-    def answers(self) -> np.ndarray:
-        """How many each person gave, shape (S,)."""
+    def n_answers(self) -> np.ndarray:
+        """Number of answers of each respondent, shape (S,)."""
         return np.asarray(self.tally.sum(axis=1)).ravel()
 
-    def residuals(self, pose: Any, p: np.ndarray) -> Iterator[np.ndarray]:
-        """z for fitted probabilities p, shape (people, outcomes), some people at a time."""
-        starts = np.cumsum(pose.sizes) - pose.sizes
-        expected = np.repeat(pose.totals, pose.sizes) * p
+    def residuals(self, problem: Any, p: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield blocks of z for fitted probabilities p, shape (respondents, outcomes)."""
+        starts = np.cumsum(problem.sizes) - problem.sizes
+        expected = np.repeat(problem.totals, problem.sizes) * p
         step = max(1, BLOCK // len(p))
-        for first in range(0, self.number, step):
+        for first in range(0, self.n_respondents, step):
             counts = self.tally[first : first + step].toarray()
-            asked = np.repeat(np.add.reduceat(counts, starts, axis=1), pose.sizes, axis=1)
-            off = counts - asked * p
-            yield np.divide(off, np.sqrt(expected), out=np.zeros_like(off), where=expected > 0.0)
+            totals = np.repeat(np.add.reduceat(counts, starts, axis=1), problem.sizes, axis=1)
+            differences = counts - totals * p
+            yield np.divide(
+                differences, np.sqrt(expected), out=np.zeros_like(differences), where=expected > 0.0
+            )
 
 
 class DesignEffect(NamedTuple):
-    """The distribution of a likelihood ratio over people: about `mean` times chi-square, or with
-    two moments."""
+    """Distribution of a likelihood ratio over respondents, by two moments."""
 
     people: int
-    mean: float  # of the effects
-    scale: float  # a of a times chi-square with `df` degrees of freedom
+    mean: float  # mean design effect
+    scale: float  # a, for a times chi-square with `df` degrees of freedom
     df: float
 
     def p_value(self, statistic: float) -> float:
-        """P(a times chi-square >= statistic)."""
+        """Return P(a times chi-square >= statistic)."""
         from scipy.special import chdtrc
 
         return float(chdtrc(self.df, max(statistic, 0.0) / self.scale)) if self.scale > 0.0 else 1.0
 
 
-def design_effect(
+def compute_design_effect(
     residuals: Iterable[np.ndarray],
-    people: int,
+    n_respondents: int,
     larger: np.ndarray | None,
     smaller: np.ndarray,
     df: int,
 ) -> DesignEffect:
-    """Of the ratio between two models; columns of the models span what they change. None: the
-    saturated model."""
-    small, large = orthonormal_basis(smaller), None if larger is None else orthonormal_basis(larger)
+    """Compute the design effect of the ratio between two models.
 
-    def beyond(block: np.ndarray) -> np.ndarray:
-        if large is not None:
-            block = (block @ large) @ large.T
-        return block - (block @ small) @ small.T
+    Columns of `larger` and `smaller` span what the models can change; None: the saturated model.
+    """
+    small_basis, large_basis = (
+        compute_orthonormal_basis(smaller),
+        None if larger is None else compute_orthonormal_basis(larger),
+    )
 
-    if people > len(smaller):
+    def project(block: np.ndarray) -> np.ndarray:
+        """Project onto the large model, orthogonal to the small one."""
+        if large_basis is not None:
+            block = (block @ large_basis) @ large_basis.T
+        return block - (block @ small_basis) @ small_basis.T
+
+    if n_respondents > len(smaller):
         gram = sum(
-            (rest.T @ rest for rest in map(beyond, residuals)),
+            (projection.T @ projection for projection in map(project, residuals)),
             np.zeros((len(smaller), len(smaller))),
         )
     else:
-        every = np.concatenate(list(map(beyond, residuals)))
-        gram = every @ every.T
-    gram *= people / (people - 1.0)
-    first, second = float(np.trace(gram)), float((gram**2).sum())
-    if first <= 0.0:
-        return DesignEffect(people, 0.0, 0.0, 1.0)
-    return DesignEffect(people, first / df, second / first, first**2 / second)
+        projections = np.concatenate(list(map(project, residuals)))
+        gram = projections @ projections.T
+    gram *= n_respondents / (n_respondents - 1.0)
+    trace, squared_trace = float(np.trace(gram)), float((gram**2).sum())
+    if trace <= 0.0:
+        return DesignEffect(n_respondents, 0.0, 0.0, 1.0)
+    return DesignEffect(n_respondents, trace / df, squared_trace / trace, trace**2 / squared_trace)
 
 
-def clusters_of(data: Any, ties: bool) -> Clusters | None:
-    """The answers of the people of the data; None where fewer than two people are known."""
-    asked = data.questions(ties)
-    if asked is None:  # similarities, which are measured: every judgement is an outcome
-        if (judged := data.answers) is None:
+def group_by_respondent(data: Any, ties: bool) -> AnswersByRespondent | None:
+    """Count answers by respondent; None if fewer than two respondents are identified."""
+    questions = data.questions(ties)
+    if questions is None:  # similarities are measured: every judgement is an outcome
+        if (judgements := data.answers) is None:
             return None
-        who, width = judged.respondent, len(judged.values)
-        column, times = np.arange(width), np.ones(width)
+        respondent, n_outcomes = judgements.respondent, len(judgements.values)
+        column, times = np.arange(n_outcomes), np.ones(n_outcomes)
     else:
-        if asked.given is None:
+        if questions.given is None:
             return None
-        _, who, column, times = asked.given
-        width = len(asked.counts)
-    names, row = np.unique(who, return_inverse=True)
+        _, respondent, column, times = questions.given
+        n_outcomes = len(questions.counts)
+    names, row = np.unique(respondent, return_inverse=True)
     if len(names) < 2:
         return None
-    from scipy.sparse import csr_array  # slow to load, and most data do not tell people apart
+    from scipy.sparse import csr_array  # slow to load, and most data do not identify respondents
 
-    return Clusters(csr_array((times.astype(float), (row, column)), shape=(len(names), width)))
+    return AnswersByRespondent(
+        csr_array((times.astype(float), (row, column)), shape=(len(names), n_outcomes))
+    )
 
 
-def orthonormal_basis(columns: np.ndarray) -> np.ndarray:
+def compute_orthonormal_basis(columns: np.ndarray) -> np.ndarray:
     """Return orthonormal columns with the same span."""
-    u, values, _ = np.linalg.svd(columns, full_matrices=False)
-    return u[:, values > 1e-9 * values.max(initial=0.0)]
+    u, singular_values, _ = np.linalg.svd(columns, full_matrices=False)
+    return u[:, singular_values > 1e-9 * singular_values.max(initial=0.0)]

@@ -23,11 +23,11 @@ from .finding import (
     Text,
     finding,
 )
+from .phrases import phrase
 from .references import Cite
 from .registry import spec_of
 from .settings import AnswerSettings
 from .versions import program
-from .wording import phrase
 
 if TYPE_CHECKING:
     import pandas
@@ -120,7 +120,7 @@ def _in_words(facts: dict[str, Any]) -> dict[str, str]:
     return {"r_hat": r_hat_in_words(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
 
 
-def makers_of(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings of a model that has none of its own."""
     return (summary, data, convergence)
 

@@ -71,7 +71,7 @@ class Engine:
     is_point: bool = True  # whether it finds a single point, and not a whole posterior
     has_prior: bool = False  # whether parameters and data can be drawn from the prior
     has_evidence: bool = False
-    # the module whose `makers_of(model)` makes the findings; "": that of the model
+    # the module whose `list_makers(model)` makes the findings; "": that of the model
     findings: str = ""
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from thali._arguments import whole
 from thali.errors import ArgumentError, InPython
 
-from .saved import digest_of
+from .model_files import digest_of
 
 if TYPE_CHECKING:
-    from .run_by_chains import RunByChains
+    from .chain_model import RunByChains
 
 USUAL = {"draws": 1000, "tune": 200, "chains": 12, "thin": 5}  # the defaults of `log_evidence`
 MIN_DRAWS = 10

@@ -12,7 +12,7 @@ from thali._labels import shorten, suggest
 from thali._late import carried_out_by
 from thali.errors import PYTHON, ArgumentError, Fact, Message, ThaliError, Words
 
-from .columns import described
+from .table_columns import add_column_descriptions
 
 if TYPE_CHECKING:
     import pandas
@@ -71,7 +71,7 @@ class Brief:
 
     def __post_init__(self) -> None:
         if self.table is not None:
-            object.__setattr__(self, "table", described(self.table))
+            object.__setattr__(self, "table", add_column_descriptions(self.table))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,9 +121,9 @@ class Finding(Described):
 
     def __post_init__(self) -> None:
         if self.table is not None:
-            object.__setattr__(self, "table", described(self.table))
+            object.__setattr__(self, "table", add_column_descriptions(self.table))
         if self.shown is not None:
-            object.__setattr__(self, "shown", described(self.shown))
+            object.__setattr__(self, "shown", add_column_descriptions(self.shown))
 
     @property
     def to_read(self) -> Any:

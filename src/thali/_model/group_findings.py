@@ -10,10 +10,10 @@ from thali._digits import probability
 from thali._labels import listed, plural
 
 from .choice_findings import MAX_GROUPS
-from .class_findings import ranks_finding
+from .class_findings import join_rank_tables
 from .finding import ON_SCREEN, Finding, Maker, Text, finding
+from .phrases import phrase
 from .settings import AnswerSettings
-from .wording import phrase
 
 SENTENCES = {
     "first": "{option} by {name} (probability {probability})",
@@ -46,7 +46,7 @@ def group_ranks(rank_draws: Callable[[Any], np.ndarray]) -> Maker:
         if 1 < len(found) <= MAX_GROUPS:
             draws = {name: rank_draws(one) for name, one in each.items()}
             sentence = f"{sentence} {_most_different(draws, model._view.labels)}"
-        return ranks_finding("group", found, sentence, SENTENCES["ranks.title"], leads=True)
+        return join_rank_tables("group", found, sentence, SENTENCES["ranks.title"], leads=True)
 
     return ranks
 

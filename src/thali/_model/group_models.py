@@ -6,7 +6,7 @@ from thali._labels import shorten, suggest
 from thali._people.populations import Groups
 from thali.errors import ArgumentError, Setting
 
-from .available import requires
+from .requirements import requires
 
 
 def groups(model: Any, name: str) -> None:

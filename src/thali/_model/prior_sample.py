@@ -17,7 +17,7 @@ from thali.errors import DataError
 if TYPE_CHECKING:
     import xarray
 
-    from .run_by_chains import RunByChains
+    from .chain_model import RunByChains
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from thali._inference.numerics.ranks import rank_bounds
 from thali._posterior.interval import tails_of
 
-from .columns import HEADINGS
+from .table_columns import HEADINGS
 
 if TYPE_CHECKING:
     import pandas

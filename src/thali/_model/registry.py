@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._late import MODELS, load
 
-from .names import plain
+from .aliases import plain
 from .spec import ModelSpec
 
 if TYPE_CHECKING:

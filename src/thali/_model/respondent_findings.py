@@ -8,7 +8,7 @@ from thali._labels import listed
 from thali._people.columns import RespondentCovariates
 
 from .finding import Brief, Finding, Picture, Text
-from .wording import phrase
+from .phrases import phrase
 
 if TYPE_CHECKING:
     import pandas

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .clusters import Clusters
+from .clusters import AnswersByRespondent
 
 BLOCK = 2**21  # entries of an array
 # leverage up to which three terms of a series give z to four digits; that of no equal shares
@@ -272,7 +272,7 @@ def expected_answers(tally: Any, sizes: np.ndarray, p: np.ndarray) -> Any:
 
 
 def scores_at(
-    pose: ScoredProblem, clusters: Clusters, weights: np.ndarray, beta: np.ndarray
+    pose: ScoredProblem, clusters: AnswersByRespondent, weights: np.ndarray, beta: np.ndarray
 ) -> ScoreVariance:
     """Return the variance of respondents' scores at a point, in coordinates in which the
     information is 1."""

@@ -35,7 +35,7 @@ from thali.errors import (
     Setting,
 )
 
-from .saved import describe, digest_of
+from .model_files import describe, digest_of
 
 if TYPE_CHECKING:
     import xarray
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from thali._posterior.convergence import ConvergenceCheck
 
     from .base import Model
+    from .chain_model import RunByChains
     from .engine import Forecast
-    from .run_by_chains import RunByChains
 
 # effective draws of every row of the summary, at which a run of unknown length ends
 SUFFICIENT_ESS = 400

@@ -9,9 +9,9 @@ from thali._labels import listed, plural
 from thali._people.segments import Segments
 
 from .finding import BRIEF, FULL, ON_SCREEN, SHOWN, Brief, Finding, Maker, Picture, Text
+from .phrases import phrase
 from .references import Cite
 from .settings import AnswerSettings
-from .wording import phrase
 
 _MIN_PEOPLE = 3  # people that make segments
 _CLEAR = 0.5  # stability from which on people are counted by segments

@@ -488,7 +488,7 @@ class Leaderboard(Printed):
 
 def as_netcdf(board: Leaderboard) -> memoryview:
     """The leaderboard itself, as `thali.load` reads it."""
-    from thali._model.saved import answer_as_netcdf
+    from thali._model.model_files import answer_as_netcdf
 
     assert board.made is not None
     seed = board.made.settings["random_seed"]

@@ -10,7 +10,7 @@ from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import CovariateCells
 from thali._data.pairs.parts import build_questions
 from thali._data.questions import AnswerProbabilities, Questions
-from thali._model.answer_checks import AlikeRespondents, check_answers, refuse_weights
+from thali._model.answer_checks import EqualRespondents, check_answers, check_unweighted
 from thali.errors import DataError
 
 from .estimates import WorthEstimates
@@ -49,17 +49,17 @@ def check_votes(drawn: WorthEstimates) -> "pandas.DataFrame":
         questions, respondents = _pairs(data, density, points)
     else:
         questions, respondents = _sets(data, density, points)
-    refuse_weights(questions)
+    check_unweighted(questions)
     return check_answers(questions, respondents, wanted, asked.random_seed, asked.ci)
 
 
 def _pairs(
     data: PairedComparisons, density: "Density", points: np.ndarray
-) -> tuple[Questions, list[AlikeRespondents]]:
+) -> tuple[Questions, list[EqualRespondents]]:
     """Return a question for each row of the density, and the probabilities of its answers."""
     keys = data.n_options * data.first + data.second
     pair = np.searchsorted(keys, data.n_options * density.rows.first + density.rows.second)
-    density = density.some(np.argsort(pair, kind="stable"))
+    density = density.select_rows(np.argsort(pair, kind="stable"))
     rows = density.rows
     cells = CovariateCells(
         np.sort(pair), rows.first, rows.second, rows.wins, rows.losses, rows.tied, rows.x, None
@@ -67,7 +67,7 @@ def _pairs(
     asked = build_questions(
         data, ("wins", "tied", "losses") if rows.has_ties else ("wins", "losses"), cells
     )
-    return asked, [AlikeRespondents.answering(_of_comparisons(density, points), asked.times)]
+    return asked, [EqualRespondents.from_times(_of_comparisons(density, points), asked.times)]
 
 
 def _of_comparisons(density: "Density", points: np.ndarray) -> AnswerProbabilities:
@@ -78,8 +78,10 @@ def _of_comparisons(density: "Density", points: np.ndarray) -> AnswerProbabiliti
     lapse, has_ties = density.rows.lapse, density.rows.has_ties
 
     def probabilities(some: slice) -> np.ndarray:
-        own = density.some(some)
-        q = np.concatenate([own.seen(block, points).q for block in own.blocks(points.shape[1])]).T
+        own = density.select_rows(some)
+        q = np.concatenate(
+            [own.compare_at_points(block, points).q for block in own.split_rows(points.shape[1])]
+        ).T
         p = (1.0 - lapse) * q + lapse / 2.0
         found = (
             compute_outcomes(p, 1.0 - p, np.exp(points[own.nu].T))
@@ -91,12 +93,12 @@ def _of_comparisons(density: "Density", points: np.ndarray) -> AnswerProbabiliti
     return probabilities
 
 
-def _sets(data: Any, density: Any, points: np.ndarray) -> tuple[Questions, list[AlikeRespondents]]:
+def _sets(data: Any, density: Any, points: np.ndarray) -> tuple[Questions, list[EqualRespondents]]:
     """Return a question for each set, and the probabilities of its answers by each judge."""
     data = drop_tied_sets(data)
     asked, logs = data.questions(), points[density.worths]
     if not density.n_judges:
-        return asked, [AlikeRespondents.answering(_of_sets(density, data, logs), asked.times)]
+        return asked, [EqualRespondents.from_times(_of_sets(density, data, logs), asked.times)]
     times = np.zeros((density.n_judges, len(asked.sizes)))
     if times.size > _MOST:
         raise DataError(
@@ -105,14 +107,14 @@ def _sets(data: Any, density: Any, points: np.ndarray) -> tuple[Questions, list[
     np.add.at(times, (data.respondent, data.set_of[data.choice]), data.times)
     each = zip(np.exp(density.log_discriminations(points)), times, strict=True)
     return asked, [
-        AlikeRespondents.answering(_of_sets(density, data, d * logs), own) for d, own in each
+        EqualRespondents.from_times(_of_sets(density, data, d * logs), own) for d, own in each
     ]
 
 
 def _of_sets(density: Any, data: Any, log_worths: np.ndarray) -> AnswerProbabilities:
     """Return a function from some sets to the probabilities of their answers, given log worths
     (options, points)."""
-    from thali._worths.predictions import WorthDraws
+    from thali._worths.worth_draws import WorthDraws
 
     none = np.zeros((log_worths.shape[1], 0))
     known = (), none, density.rows.lapse, density.rows.rule, 1

@@ -201,9 +201,9 @@ def reliability(board: Leaderboard, settings: None) -> Finding | None:
     """How well ratings agree with the worths themselves."""
     if board.of_reliability is None:
         return None
-    from thali._worths.reliability import reliability_finding
+    from thali._worths.reliability import describe_reliability
 
-    return reliability_finding(board.reliability(), "ratings")
+    return describe_reliability(board.reliability(), "ratings")
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)

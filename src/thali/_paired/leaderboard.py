@@ -416,7 +416,7 @@ def information_so_far(
     contrasts = np.zeros((marginal.density.size, len(options) - 1))
     for k, (above, below) in enumerate(itertools.pairwise(options)):
         contrasts[[above, below], k] = 1.0, -1.0
-    at = marginal.precision(contrasts)
+    at = marginal.contrast_precision(contrasts)
     now = at(1.0 / effect)
 
     @cache

@@ -22,9 +22,9 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.versions import program
-from thali._model.wording import phrase
 from thali._posterior.dependence import SCORES
 from thali._posterior.interval import INTERVAL, interval_name
 
@@ -119,7 +119,7 @@ def methods(board: Leaderboard, settings: None) -> Finding | None:
 def _rule(board: Leaderboard, chosen: dict[str, Any], is_estimate: bool) -> tuple[Text, ...]:
     """How choices depend on worths and covariates."""
     from thali._model.best_worst import RANKING
-    from thali._model.choice_findings import SENTENCES, best_worst_sentence, ties_sentence
+    from thali._model.choice_findings import SENTENCES, describe_best_worst, describe_ties
 
     assert board.made is not None
     source, ml = Cite("bradley1952", "luce1959", inside=True), "ml." * is_estimate
@@ -135,11 +135,11 @@ def _rule(board: Leaderboard, chosen: dict[str, Any], is_estimate: bool) -> tupl
     before: Judgements = judgements_of(board.made.counted.data)
     if isinstance(board.data, Choices):
         sentences.append(phrase(_SENTENCES, "rankings", source=Cite("plackett1975")))
-        sentences += [] if board.data.worst is None else [best_worst_sentence(RANKING)]
+        sentences += [] if board.data.worst is None else [describe_best_worst(RANKING)]
         if board.data.n_ties:
             sentences.append(_SENTENCES["ties in rankings"])
     elif board.data.n_ties:
-        sentences.append(ties_sentence("" if is_estimate else _SENTENCES["ties prior"]))
+        sentences.append(describe_ties("" if is_estimate else _SENTENCES["ties prior"]))
     elif not isinstance(before, Choices) and before.n_ties:
         sentences.append(_TIES[chosen["ties"]])
     if names := board.data.covariate_names:
@@ -178,7 +178,7 @@ def _varying(chosen: dict[str, Any]) -> tuple[Text, ...]:
 
 def _people(board: Leaderboard, method: str) -> tuple[Text, ...]:
     """How worths were found, and what was made of people."""
-    from thali._model.choice_findings import SENTENCES, said_of
+    from thali._model.choice_findings import SENTENCES, describe_dependence
 
     errors: Text = SENTENCES["ml.methods.observed"]
     if method == "maximum-likelihood" and board.people is not None and board.people.by == SCORES:
@@ -187,7 +187,7 @@ def _people(board: Leaderboard, method: str) -> tuple[Text, ...]:
                 _SENTENCES, method, errors=phrase(_SENTENCES, "people", source=Cite("bell2002"))
             ),
         )
-    return phrase(_SENTENCES, method, errors=errors), *said_of(board.people)
+    return phrase(_SENTENCES, method, errors=errors), *describe_dependence(board.people)
 
 
 @finding(
@@ -195,9 +195,9 @@ def _people(board: Leaderboard, method: str) -> tuple[Text, ...]:
 )
 def independence(board: Leaderboard, settings: None) -> Finding | None:
     """What was made of the answers of the same people."""
-    from thali._model.choice_findings import dependence_finding
+    from thali._model.choice_findings import build_dependence_finding
 
-    return None if board.people is None else dependence_finding(board.people)
+    return None if board.people is None else build_dependence_finding(board.people)
 
 
 @finding("convergence", "Convergence", ON_SCREEN, chapter=STATISTICS)

@@ -16,7 +16,7 @@ from .estimates import DRAWS, WorthEstimates
 from .worths import WorthsRequest, agreement_of
 
 if TYPE_CHECKING:
-    from thali._worths.pooled import GroupDensity
+    from thali._worths.group_density import GroupDensity
 
 
 def check_pool(pool: Any, by: Any, asked: WorthsRequest) -> None:
@@ -65,14 +65,14 @@ def pooled(
 ) -> Pooled:
     """The draws of all parts; `whole` holds the comparisons of all, the likelihood is raised to a
     power."""
-    from thali._worths.chains import run
-    from thali._worths.draws import draw
+    from thali._worths.chains import run_chains
     from thali._worths.laplace import Marginal
+    from thali._worths.posterior_sample import sample_posterior
 
     density = _density(parts, whole, power, asked.lapse)
     marginal, chains = Marginal(density, asked.spread), None
     if asked.method == "mcmc":
-        drawn = run(marginal, asked.random_seed, progressbar)
+        drawn = run_chains(marginal, asked.random_seed, progressbar)
         points, spreads = drawn.points, drawn.spreads
         names = whole.labels, list(parts), (), whole.covariate_names
         common = [f"common_log_worth[{label}]" for label in whole.labels]
@@ -81,8 +81,11 @@ def pooled(
         )
     else:
         (rng,) = spawn_generators(asked.random_seed, 1)
-        points, spreads = draw(marginal, rng, DRAWS)
-    worths, modes = density.by_period(points), density.by_period(marginal.middle[:, None])[..., 0]
+        points, spreads = sample_posterior(marginal, rng, DRAWS)
+    worths, modes = (
+        density.worths_by_period(points),
+        density.worths_by_period(marginal.mean_mode[:, None])[..., 0],
+    )
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
     place, found = {label: k for k, label in enumerate(whole.labels)}, {}
     for own, highest, (name, part) in zip(worths, modes, parts.items(), strict=True):
@@ -103,8 +106,8 @@ def _density(
     parts: Mapping[str, PairedComparisons], whole: PairedComparisons, power: float, lapse: float
 ) -> "GroupDensity":
     """The density that the comparisons of all parts leave."""
-    from thali._worths.density import ComparisonRows
-    from thali._worths.pooled import GroupDensity
+    from thali._worths.density import DistinctComparisons
+    from thali._worths.group_density import GroupDensity
 
     place, names = {label: k for k, label in enumerate(whole.labels)}, whole.covariate_names
     rows: list[tuple[np.ndarray, ...]] = []
@@ -125,7 +128,7 @@ def _density(
     first, second, part_of, x, wins, losses, tied = (
         np.concatenate(each) for each in zip(*rows, strict=True)
     )
-    made = ComparisonRows(
+    made = DistinctComparisons(
         first, second, part_of, 0 * part_of, x, wins, losses, tied, lapse, bool(whole.n_ties)
     )
     return GroupDensity(made, whole.n_options, len(parts))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def reliability_of_board(drawn: WorthEstimates) -> "pandas.DataFrame | None":
     """Return measures of reliability; None of estimates without a prior, which are not shrunk, and
     of two options."""
-    from thali._worths.reliability import reliability_table, split_halves
+    from thali._worths.reliability import estimate_split_halves, tabulate_reliability
 
     assert drawn.pose is not None
     data, asked, density, *_ = drawn.pose
@@ -24,5 +24,5 @@ def reliability_of_board(drawn: WorthEstimates) -> "pandas.DataFrame | None":
     elif knows_judges(data) and len(data.respondents) > 1:
         rows = posed(data, asked._replace(judges=True)).density.rows
         density, judge = density.with_rows(rows._replace(judge=0 * rows.judge)), rows.judge
-    halves = split_halves(drawn, density, judge, asked.random_seed)
-    return reliability_table(drawn.log_worths, halves, asked.ci)
+    halves = estimate_split_halves(drawn, density, judge, asked.random_seed)
+    return tabulate_reliability(drawn.log_worths, halves, asked.ci)

@@ -73,10 +73,10 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     import pandas as pd
     from scipy.special import log_ndtr, ndtr
 
-    from thali._worths.of_data import beaten
+    from thali._worths.data_density import list_wins
 
     data = as_pairs(data)
-    check_finite(data.labels, *beaten(data))
+    check_finite(data.labels, *list_wins(data))
     n = data.n_options
     design = np.zeros((data.n_pairs, n))
     rows = np.arange(data.n_pairs)

@@ -130,7 +130,7 @@ def davidson(
     """
     import pandas as pd
 
-    from thali._worths.of_data import beaten
+    from thali._worths.data_density import list_wins
 
     if order:
         if ties is not None:
@@ -146,7 +146,7 @@ def davidson(
         )
         raise DataError("There are no ties; ", instead, " instead.")
     labels = data.labels
-    check_finite(labels, *beaten(data))
+    check_finite(labels, *list_wins(data))
     if not (data.wins.any() or data.losses.any()):
         raise DataError("No finite estimate exists: all comparisons are ties.")
     found = at_maximum(data, known_aspects("unique", True, labels), 0.0, True, starts=1)

@@ -10,7 +10,7 @@ from thali._aspects.maximum_likelihood.engine import estimates_of
 from thali._aspects.maximum_likelihood.goodness import chi_square_tail
 from thali._digits import p_in_words
 from thali._labels import shorten, suggest
-from thali._model.clusters import orthonormal_basis
+from thali._model.clusters import compute_orthonormal_basis
 from thali._printed import Printed
 from thali.errors import ArgumentError
 
@@ -108,7 +108,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     if found.is_over_people:
         each_df = np.array([found.degrees(row[None]) for row in weight_contrasts])
         p_value = over_respondents(
-            statistic, df, found.degrees(orthonormal_basis(weight_contrasts.T).T)
+            statistic, df, found.degrees(compute_orthonormal_basis(weight_contrasts.T).T)
         )
     error = np.sqrt(np.diag(spread))
     z = estimate / error

@@ -208,9 +208,9 @@ def knows_judges(data: Judgements) -> bool:
 
 def posed(data: Judgements, asked: WorthsRequest) -> Posed:
     """Return the density of comparisons, or of choices from sets."""
-    from thali._worths.density import ComparisonRows, Density
-    from thali._worths.of_data import density_of
-    from thali._worths.sets import ChoiceSetDensity, group_answers
+    from thali._worths.data_density import build_density
+    from thali._worths.density import Density, DistinctComparisons
+    from thali._worths.set_density import ChoiceSetDensity, count_distinct_answers
 
     if asked.judges and not knows_judges(data):
         raise DataError(
@@ -220,12 +220,12 @@ def posed(data: Judgements, asked: WorthsRequest) -> Posed:
             ".",
         )
     if asked.is_plain:
-        density = density_of(data, asked.lapse, bool(data.n_ties), has_prior=asked.has_prior)
+        density = build_density(data, asked.lapse, bool(data.n_ties), has_prior=asked.has_prior)
         return Posed(data, asked, density, [""], ())
     judges = data.respondents if asked.judges else ()
     if isinstance(data, Choices):
         density = ChoiceSetDensity(
-            group_answers(data, asked.lapse, with_judges=True), data.n_options, len(judges)
+            count_distinct_answers(data, asked.lapse, with_judges=True), data.n_options, len(judges)
         )
         return Posed(data, asked, density, [""], judges)
     rows, has_ties = list_finest_rows(data), bool(data.n_ties)
@@ -242,7 +242,7 @@ def posed(data: Judgements, asked: WorthsRequest) -> Posed:
     np.minimum.at(entry, np.append(first, second), np.append(period, period))
     entry[entry == len(different)] = 0  # never compared
     wins, losses, tied = counts
-    made = ComparisonRows(
+    made = DistinctComparisons(
         first, second, period, judge, x, wins, losses, tied, asked.lapse, has_ties
     )
     density = Density(
@@ -269,8 +269,8 @@ def judged_worths(
     density, data = pose.density, pose.data
     judges, in_time = _judges(pose, points, marginal) if pose.judges else None, None
     if pose.asked.period is not None:
-        worths = scale.anchored(density.centred_by_period(points), data.labels, axis=1)
-        modes = density.by_period(marginal.middle[:, None])[..., 0]
+        worths = scale.anchored(density.centre_by_period(points), data.labels, axis=1)
+        modes = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]
         in_time = _in_time(pose, worths, modes, scale)
     note = _note(pose, scale, spreads, judges)
     if judges is not None and isinstance(data, Choices) and data.n_ties:
@@ -307,12 +307,12 @@ def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal") -> "pandas.Da
     """The table of judges."""
     import pandas as pd
 
-    from thali._worths.agreement import agreement
+    from thali._worths.judge_agreement import measure_agreement
 
     density, tails, covariates = pose.density, tails_of(pose.asked.ci), pose.data.covariate_names
     logs, rows = density.log_discriminations(points), density.rows
     low, high = np.exp(np.quantile(logs, tails, axis=1))
-    found = agreement(marginal)
+    found = measure_agreement(marginal)
     count = np.bincount(rows.judge, rows.total, density.n_judges)
     columns = {
         "discrimination": np.exp(np.median(logs, axis=1)),
@@ -424,7 +424,7 @@ def _note(
         drift = _known(asked.drift, spreads.drift, asked.ci)
         stands = scale.sentence
         if scale.anchor is None:
-            there = density.throughout
+            there = density.is_always_present
             among = (
                 "all options"
                 if there.all()

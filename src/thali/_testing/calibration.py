@@ -12,8 +12,8 @@ from thali._described import Described, Description
 from thali._inference.seeds import build_seed_sequence
 from thali._inference.threads import run_all
 from thali._inference.warn import silence_warnings
+from thali._model.chain_model import RunByChains
 from thali._model.prior_sample import drawn_from
-from thali._model.run_by_chains import RunByChains
 from thali._posterior.summary import MIN_DRAWS, mean_ess
 from thali._posterior.view import LATENT
 from thali.errors import ArgumentError, DataError

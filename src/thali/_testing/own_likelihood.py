@@ -17,8 +17,8 @@ from thali._aspects.likelihoods.parameters import NAMED
 from thali._aspects.likelihoods.validation import called, try_out
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.task import build_task, weights_of
-from thali._aspects.state import ALPHA, COLUMNS, ROOM, empty_state, stack
+from thali._aspects.samplers.task import build_task, build_weight_prior
+from thali._aspects.state import ALPHA, COLUMNS, MIN_FREE_ROWS, make_empty_state, stack_states
 from thali._compile.jit import compile_separately
 from thali._described import Described, Description
 from thali.errors import ArgumentError
@@ -65,7 +65,7 @@ def restart_scores(
     )
     before, after = [], []
     for _ in range(rounds):
-        chain.states = stack([_from_prior(rng, prior, task.model, observed.n_options)])
+        chain.states = stack_states([_from_prior(rng, prior, task.model, observed.n_options)])
         own = likelihood.prior_parameters(observed, weights, rng)
         chain.caches.parameters[0] = list(own.values())
         new = likelihood.simulate(
@@ -96,7 +96,7 @@ def _from_prior(rng: np.random.Generator, prior: Any, model: Any, n: int) -> Any
     sizes = columns.sum(1)
     kept = columns[sizes >= model.lo]
     count = len(kept)
-    state = empty_state(n, 2 * len(columns) + ROOM)
+    state = make_empty_state(n, 2 * len(columns) + MIN_FREE_ROWS)
     state.Z[:count, :n] = kept
     state.w[:count] = model.weights.random(rng, count)
     state.m[:count] = kept.sum(1)
@@ -267,7 +267,7 @@ def check(
     if observed.n_options < 2:
         raise ArgumentError("check requires data with at least two options.")
     rng = np.random.default_rng(random_seed)
-    weights = weights_of(weight_prior, likelihood)
+    weights = build_weight_prior(weight_prior, likelihood)
     states = states_of(IndianBuffet(), observed.n_options, weights, rng, STATES)
     try_out(likelihood, observed, weights, compares=False)
     compiled, make_cache = likelihood.as_python(observed, weights)

@@ -15,32 +15,35 @@ from thali._posterior.convergence import ESS_PER_CHAIN, HIGHEST_R_HAT
 from thali._posterior.interval import INTERVAL
 from thali._posterior.summary import bulk_and_r_hat, tail_ess
 
-from .density import Density, Spreads, added
+from .density import Density, Spreads, add_bordered
 from .laplace import Marginal
-from .scales import ScaleState, draw_spread, scale_with_spread
+from .scale_moves import ScaleState, move_spread_with_coordinates, sample_spread
 
-# draws of a chain while tuning, of a block, at most
-CHAINS, TUNE, BLOCK, LONGEST = 4, 400, 500, 20_000
-# at which chains end: what the convergence check asks
-R_HAT, ESS = HIGHEST_R_HAT, float(CHAINS * ESS_PER_CHAIN)
+# chains; draws of each while tuning, of a block, and at most
+N_CHAINS, N_TUNE, BLOCK_DRAWS, MAX_DRAWS = 4, 400, 500, 20_000
+# chains end when these limits of the convergence check are met
+MAX_R_HAT, MIN_ESS = HIGHEST_R_HAT, float(N_CHAINS * ESS_PER_CHAIN)
 
 # The sampler --------------------------------------------------------------------------------------
 
 
-_LATTICE = 0.5  # of log standard deviations, for each point of which there is a factor
-_FACTORS = 64  # that are kept
-_ANGLE = 1.5  # length of a trajectory
-_MOST_STEPS = 64
-_GOAL = 0.8  # acceptance
+_FACTOR_SPACING = 0.5  # spacing of log standard deviations between factors
+_MAX_FACTORS = 64  # factors in the cache
+_TRAJECTORY_LENGTH = 1.5  # length of a trajectory
+_MAX_STEPS = 64
+_TARGET_ACCEPTANCE = 0.8
 
 
 class Sampler:
-    r"""A sweep draws log worths, log nu, coefficients and log discriminations by a trajectory given
-    the standard deviations; then each of these given all else; then each with all that it spreads.
+    r"""Sampler of points and standard deviations: a trajectory, then moves of scales.
+
+    A sweep samples log worths, log nu, coefficients and log discriminations by a trajectory given
+    the standard deviations; then each standard deviation given all else; then each with the
+    coordinates that it spreads.
 
     The trajectories are whitened by the curvature at the mode, whose prior part has the standard
-    deviations of the nearest point of a lattice: a function of what they leave fixed. The moves
-    along scales add c to a log standard deviation and multiply what it spreads by :math:`e^c`, and
+    deviations of the nearest point of a lattice, which a trajectory does not change. The moves
+    along scales add c to a log standard deviation and multiply its coordinates by :math:`e^c`, and
     take a normal c, whose standard deviation is drawn first, by Metropolis' rule from the density
     along them times :math:`e^{kc}`, k the number of coordinates that grow, which leaves the
     posterior invariant (Liu & Sabatti 2000, Generalised Gibbs sampler).
@@ -51,166 +54,186 @@ class Sampler:
         self.spreads, self.mode = marginal.best
         self.learned = marginal.learned
         self._curvature = density.curvature(self.mode.point, is_convex=True)
-        self._factor = lru_cache(_FACTORS)(self._factor_at)
+        self._factor = lru_cache(_MAX_FACTORS)(self._factorise_curvature)
         self.step = 0.5
 
-    def start(self, rng: np.random.Generator, chains: int) -> ScaleState:
-        """Return points about the mode, more widely than the posterior."""
+    def draw_start(self, rng: np.random.Generator, chains: int) -> ScaleState:
+        """Draw points about the mode, more widely than the posterior."""
         normal = rng.standard_normal((self.density.size, chains))
-        away = self.mode.factor.draw(normal)
-        away[~self.density.is_free] = 0.0
+        deviations = self.mode.factor.draw(normal)
+        deviations[~self.density.is_free] = 0.0
         logs = np.log(np.array(self.spreads))[:, None] + np.zeros((1, chains))
         logs[list(self.learned)] += 0.3 * rng.standard_normal((len(self.learned), chains))
-        return ScaleState.at(self.density, self.mode.point[:, None] + away, logs)
+        return ScaleState.from_points(self.density, self.mode.point[:, None] + deviations, logs)
 
     def sweep(self, rng: np.random.Generator, state: ScaleState) -> tuple[ScaleState, np.ndarray]:
-        """Make all moves once, and return how likely each trajectory was to be accepted."""
-        # of trajectories that go astray
+        """Make all moves once; return the state and acceptance probabilities (chains,)."""
+        # trajectories may diverge
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            state, accepted = self._trajectory(rng, state)
+            state, acceptance = self._run_trajectory(rng, state)
         for k in self.learned:
-            state = scale_with_spread(
-                rng, self.density, draw_spread(rng, self.density, state, k), k
+            state = move_spread_with_coordinates(
+                rng, self.density, sample_spread(rng, self.density, state, k), k
             )
-        return state, accepted
+        return state, acceptance
 
     # Trajectories ---------------------------------------------------------------------------------
 
-    def _factor_at(self, place: tuple[int, ...]) -> BorderedFactor:
+    def _factorise_curvature(self, lattice_point: tuple[int, ...]) -> BorderedFactor:
+        """Return the factor of the curvature with the standard deviations of a lattice point."""
         logs = np.log(np.array(self.spreads))
-        logs[list(self.learned)] = _LATTICE * np.array(place)
+        logs[list(self.learned)] = _FACTOR_SPACING * np.array(lattice_point)
         return BorderedFactor(
-            added(self._curvature, self.density.prior_curvature(Spreads(*np.exp(logs))))
+            add_bordered(self._curvature, self.density.prior_curvature(Spreads(*np.exp(logs))))
         )
 
-    def _trajectory(
+    def _run_trajectory(
         self, rng: np.random.Generator, state: ScaleState
     ) -> tuple[ScaleState, np.ndarray]:
-        """A Hamiltonian trajectory of each chain; velocities v have covariance H⁻¹."""
+        """Run a Hamiltonian trajectory of each chain; velocities v have covariance H⁻¹."""
         density, spreads = self.density, state.spreads
-        places = np.round(state.logs[list(self.learned)] / _LATTICE).astype(int).T
-        different, own = np.unique(places, axis=0, return_inverse=True)
+        lattice_points = np.round(state.logs[list(self.learned)] / _FACTOR_SPACING).astype(int).T
+        unique_points, group_of_chain = np.unique(lattice_points, axis=0, return_inverse=True)
         groups = [
-            (self._factor(tuple(place.tolist())), np.flatnonzero(own == k))
-            for k, place in enumerate(different)
+            (self._factor(tuple(lattice_point.tolist())), np.flatnonzero(group_of_chain == k))
+            for k, lattice_point in enumerate(unique_points)
         ]
 
-        def each(method: str, vectors: np.ndarray) -> np.ndarray:
-            found = np.empty_like(vectors)
+        def apply_factors(method: str, vectors: np.ndarray) -> np.ndarray:
+            products = np.empty_like(vectors)
             for factor, columns in groups:
-                found[:, columns] = getattr(factor, method)(vectors[:, columns])
-            return found
+                products[:, columns] = getattr(factor, method)(vectors[:, columns])
+            return products
 
-        points, free = state.points, density.is_free[:, None]
-        began, gradient = density.gradients(points, spreads)
-        value, pull, pushed = began, each("solve", gradient), np.zeros_like(points)
-        first = velocity = each("draw", rng.standard_normal(points.shape) * free)
+        points, is_free = state.points, density.is_free[:, None]
+        first_value, gradient = density.gradients(points, spreads)
+        value, pull, total_push = (
+            first_value,
+            apply_factors("solve", gradient),
+            np.zeros_like(points),
+        )
+        first_velocity = velocity = apply_factors(
+            "draw", rng.standard_normal(points.shape) * is_free
+        )
         step = self.step * (0.8 + 0.4 * rng.random())
-        for _ in range(min(_MOST_STEPS, math.ceil(_ANGLE * (0.5 + rng.random()) / step))):
-            velocity, pushed = velocity + 0.5 * step * pull, pushed + 0.5 * step * gradient
+        for _ in range(
+            min(_MAX_STEPS, math.ceil(_TRAJECTORY_LENGTH * (0.5 + rng.random()) / step))
+        ):
+            velocity, total_push = velocity + 0.5 * step * pull, total_push + 0.5 * step * gradient
             points = points + step * velocity
             value, gradient = density.gradients(points, spreads)
-            pull = each("solve", gradient)
-            velocity, pushed = velocity + 0.5 * step * pull, pushed + 0.5 * step * gradient
+            pull = apply_factors("solve", gradient)
+            velocity, total_push = velocity + 0.5 * step * pull, total_push + 0.5 * step * gradient
         # v'Hv - v0'Hv0 = (v + v0)' G, because v = v0 + H^-1 G, the sum of all pushes
-        rise = value - began - 0.5 * ((velocity + first) * pushed).sum(axis=0)
-        rise = np.where(np.isfinite(rise), rise, -np.inf)
-        taken = -rng.standard_exponential(rise.shape) < rise
-        ahead = ScaleState(points, state.logs, value - density.log_priors(points, spreads))
-        return state.moved_where(taken, ahead), np.exp(np.minimum(rise, 0.0))
+        log_ratio = (
+            value - first_value - 0.5 * ((velocity + first_velocity) * total_push).sum(axis=0)
+        )
+        log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
+        is_accepted = -rng.standard_exponential(log_ratio.shape) < log_ratio
+        proposal = ScaleState(points, state.logs, value - density.log_priors(points, spreads))
+        return state.accept_where(is_accepted, proposal), np.exp(np.minimum(log_ratio, 0.0))
 
 
-# A run of them ------------------------------------------------------------------------------------
+# A run of chains ----------------------------------------------------------------------------------
 
 
-class WorthDraws(NamedTuple):
+class ChainDraws(NamedTuple):
     """The draws of all chains."""
 
     points: np.ndarray  # (size, draws)
     spreads: Spreads
-    reported: np.ndarray  # (quantities, chains, draws): see `reported`
+    reported: np.ndarray  # (quantities, chains, draws): see `reported_quantities`
 
 
-def run(
-    marginal: Marginal, random_seed: object, progressbar: bool = False, chains: int = CHAINS
-) -> WorthDraws:
-    """Draws of chains, which go on until all that is reported has R-hat up to 1.01 and effective
-    sample sizes of 400.
+def run_chains(
+    marginal: Marginal, random_seed: object, progressbar: bool = False, chains: int = N_CHAINS
+) -> ChainDraws:
+    """Draw until reported quantities have R-hat up to 1.01 and ESS of 400.
 
     Warns
     -----
     DataWarning
-        If after 20,000 draws of each chain it has not.
+        If 20,000 draws of each chain do not suffice.
     """
     from thali.errors import DataWarning
 
     sampler, density = Sampler(marginal), marginal.density
     (rng,) = spawn_generators(random_seed, 1)
-    state = sampler.start(rng, chains)
-    found: list[ScaleState] = []
-    with Progress(progressbar, "drawing", LONGEST + TUNE, "draws") as progress:
-        state = tuned(sampler, rng, state, TUNE)
+    state = sampler.draw_start(rng, chains)
+    states: list[ScaleState] = []
+    with Progress(progressbar, "drawing", MAX_DRAWS + N_TUNE, "draws") as progress:
+        state = tune_step(sampler, rng, state, N_TUNE)
         while True:
-            for _ in range(BLOCK):
+            for _ in range(BLOCK_DRAWS):
                 state, _ = sampler.sweep(rng, state)
-                found.append(state)
-            progress.update(TUNE + len(found))
+                states.append(state)
+            progress.update(N_TUNE + len(states))
             # (.., draws, chains)
-            points, logs, _ = (np.stack(each, axis=-2) for each in zip(*found, strict=True))
-            told = reported(density, points, logs[list(sampler.learned)])
-            worst, least = _agreement(told)
-            if worst <= R_HAT and least >= ESS:
+            points, logs, _ = (np.stack(arrays, axis=-2) for arrays in zip(*states, strict=True))
+            reported = reported_quantities(density, points, logs[list(sampler.learned)])
+            largest_r_hat, smallest_ess = _compute_diagnostics(reported)
+            if largest_r_hat <= MAX_R_HAT and smallest_ess >= MIN_ESS:
                 break
-            if len(found) >= LONGEST:
+            if len(states) >= MAX_DRAWS:
                 warn(
                     DataWarning(
-                        f"After {LONGEST:,} draws of each of {chains} chains, R-hat is {worst:.2f}"
-                        f" and the effective sample size {least:.0f}; results may change by more"
-                        " than the digits shown."
+                        f"After {MAX_DRAWS:,} draws of each of {chains} chains, R-hat is"
+                        f" {largest_r_hat:.2f} and the effective sample size {smallest_ess:.0f};"
+                        " results may change by more than the digits shown."
                     )
                 )
                 break
-    return WorthDraws(
-        points.reshape(len(points), -1), Spreads(*np.exp(logs.reshape(len(logs), -1))), told
+    return ChainDraws(
+        points.reshape(len(points), -1), Spreads(*np.exp(logs.reshape(len(logs), -1))), reported
     )
 
 
-def tuned(sampler: Sampler, rng: np.random.Generator, state: ScaleState, sweeps: int) -> ScaleState:
-    """The state after so many sweeps, in which the step is found (Hoffman & Gelman 2014, dual
-    averaging)."""
-    goal, total, mean = math.log(10.0 * sampler.step), 0.0, math.log(sampler.step)
+def tune_step(
+    sampler: Sampler, rng: np.random.Generator, state: ScaleState, sweeps: int
+) -> ScaleState:
+    """Find the step by dual averaging (Hoffman & Gelman 2014); return the last state."""
+    shrinkage_point, mean_error, mean_log_step = (
+        math.log(10.0 * sampler.step),
+        0.0,
+        math.log(sampler.step),
+    )
     for k in range(1, sweeps + 1):
-        state, accepted = sampler.sweep(rng, state)
-        total += (_GOAL - float(accepted.mean()) - total) / (k + 10.0)
-        log_step = min(goal - math.sqrt(k) / 0.05 * total, math.log(1.5))
-        mean += k**-0.75 * (log_step - mean)
+        state, acceptance = sampler.sweep(rng, state)
+        mean_error += (_TARGET_ACCEPTANCE - float(acceptance.mean()) - mean_error) / (k + 10.0)
+        log_step = min(shrinkage_point - math.sqrt(k) / 0.05 * mean_error, math.log(1.5))
+        mean_log_step += k**-0.75 * (log_step - mean_log_step)
         sampler.step = math.exp(log_step)
-    sampler.step = math.exp(mean)
+    sampler.step = math.exp(mean_log_step)
     return state
 
 
-def _agreement(told: np.ndarray) -> tuple[float, float]:
-    """The largest R-hat, and the smallest effective sample size; that of tails only where others
-    suffice."""
-    ess, r_hat = bulk_and_r_hat(told)
-    worst, least = float(r_hat.max()), float(ess.min())
-    if worst <= R_HAT and least >= ESS:
-        least = min(least, float(tail_ess(told, INTERVAL).min()))
-    return worst, least
+def _compute_diagnostics(reported: np.ndarray) -> tuple[float, float]:
+    """Return the largest R-hat and the smallest effective sample size.
+
+    Effective sample sizes of tails count only where the other limits are met.
+    """
+    ess, r_hat = bulk_and_r_hat(reported)
+    largest_r_hat, smallest_ess = float(r_hat.max()), float(ess.min())
+    if largest_r_hat <= MAX_R_HAT and smallest_ess >= MIN_ESS:
+        smallest_ess = min(smallest_ess, float(tail_ess(reported, INTERVAL).min()))
+    return largest_r_hat, smallest_ess
 
 
-def reported(density: Density, points: np.ndarray, logs: np.ndarray) -> np.ndarray:
-    """Return what is reported, by which chains are judged: log worths of options that are present,
-    all else of a point, and the logarithms of the standard deviations that are learned; each a row
-    of (chains, draws)."""
-    worths, others = density.centred(points[density.worths]), points[density.worths.stop :].copy()
-    judges = slice(
+def reported_quantities(density: Density, points: np.ndarray, logs: np.ndarray) -> np.ndarray:
+    """Return the reported quantities that judge convergence, (quantities, chains, draws).
+
+    These are log worths of options that are present, the other coordinates of a point, and the
+    logarithms of the learned standard deviations.
+    """
+    worths = density.centre_worths(points[density.worths])
+    other_coordinates = points[density.worths.stop :].copy()
+    judges_slice = slice(
         density.judges.start - density.worths.stop, density.judges.stop - density.worths.stop
     )
-    others[judges] = density.log_discriminations(points)
-    return np.concatenate([worths[density.present.ravel()], others, logs]).swapaxes(1, 2)
+    other_coordinates[judges_slice] = density.log_discriminations(points)
+    return np.concatenate([worths[density.present.ravel()], other_coordinates, logs]).swapaxes(1, 2)
 
 
-def adapted(step: float, accepted: np.ndarray) -> float:
-    """Return a step nearer to the one whose trajectories are accepted four times out of five."""
-    return min(step * math.exp(0.3 * (float(accepted.mean()) - _GOAL)), 1.5)
+def adapt_step(step: float, acceptance: np.ndarray) -> float:
+    """Return a step nearer to one with an acceptance of 0.8."""
+    return min(step * math.exp(0.3 * (float(acceptance.mean()) - _TARGET_ACCEPTANCE)), 1.5)

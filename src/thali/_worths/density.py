@@ -16,19 +16,21 @@ from thali._inference.numerics.davidson import (
     split_probabilities,
 )
 
-MIDDLE, WIDTH = math.log(1.3), 1.0  # mean and standard deviation of the log of the spread of worths
-SPREAD = 0.5  # scale of the half-normal priors of all other standard deviations
+LOG_SPREAD_MEAN, LOG_SPREAD_SD = math.log(1.3), 1.0  # of the log of the spread of worths
+HALF_NORMAL_SCALE = 0.5  # scale of the half-normal priors of all other standard deviations
 TIE_SD = 2.0  # standard deviation of log nu
 _LOG_2PI = math.log(2.0 * math.pi)
-_SUREST = 700.0  # log odds of a prediction, beyond which probabilities are 0
-_DENSE = 1 << 18  # rows times coordinates up to which matrices are arrays
+_LARGEST_LOG_ODDS = 700.0  # log odds of predictions are clipped here, where probabilities reach 0
+_DENSE_ENTRIES = 1 << 18  # up to this many rows times coordinates, matrices are dense
 # rows times points whose terms are computed at a time, so that they stay near the processor
-_TOGETHER = 1 << 14
+_BLOCK_TERMS = 1 << 14
 
 
-class ComparisonRows(NamedTuple):
-    """Comparisons that differ in the options, the period, the judge or the covariates; counts may
-    be rows by points."""
+class DistinctComparisons(NamedTuple):
+    """Comparisons that differ in options, period, judge or covariates, with their counts.
+
+    Counts may have the shape (rows, points).
+    """
 
     first: np.ndarray
     second: np.ndarray
@@ -50,18 +52,18 @@ class ComparisonRows(NamedTuple):
 class Spreads(NamedTuple):
     """Standard deviations, numbers or one per point; NaN where the density has none."""
 
-    worths: np.ndarray  # of log worths of options that enter
+    worths: np.ndarray  # s, of log worths on entry of options
     judges: np.ndarray  # tau, of log discriminations
     drift: np.ndarray  # of the change of a log worth in one period
     bias: np.ndarray  # of judges' coefficients about the common ones
 
 
-WORTHS, JUDGES, DRIFT, BIAS = range(4)  # places in `Spreads`
-_PARTS = "log_worth", "discrimination", "drift", "bias"  # of points that they spread
+WORTHS, JUDGES, DRIFT, BIAS = range(4)  # indices in `Spreads`
+_SPREAD_VARIABLES = "log_worth", "discrimination", "drift", "bias"  # variables with these spreads
 
 
-class Predicted(NamedTuple):
-    """Log probabilities of the answers of each row, which may be many, and their number (rows,)."""
+class JudgePredictions(NamedTuple):
+    """Log probabilities of the answers of each row, summed, and their number; each (rows,)."""
 
     score: np.ndarray  # of the observed answers
     expected: np.ndarray  # mean over answers with these probabilities
@@ -69,33 +71,36 @@ class Predicted(NamedTuple):
     total: np.ndarray
 
 
-class Expanded(NamedTuple):
+class LikelihoodExpansion(NamedTuple):
     """The log-likelihood near a point, without coefficients."""
 
     value: float
     gradient: np.ndarray  # (size, 1)
-    curvature: Bordered  # minus its second derivatives, or less what makes them indefinite
+    curvature: Bordered  # minus the second derivatives, or their positive semidefinite part
 
 
 class RowBlock(NamedTuple):
-    """Some rows, with the matrices that map points to them: arrays where these are small, otherwise
-    sparse."""
+    """A block of rows, with matrices that map points to rows: dense if small, else sparse."""
 
-    at: slice
-    rows: ComparisonRows
+    row_slice: slice
+    rows: DistinctComparisons
     along: Any  # (rows, periods times options): 1 for the first option, -1 for the second
     judged: Any  # (rows, judges): 1 for the judge
     biased: Any  # (rows, judges times covariates): the covariates of the judge
 
 
 class ComparisonsAtPoints(NamedTuple):
-    """Comparisons as they are seen from points (rows, points)."""
+    """Comparisons at points of the density, (rows, points)."""
 
     difference: np.ndarray  # of log worths
-    sharpness: np.ndarray  # d of the judge
-    q: np.ndarray
-    rest: np.ndarray
+    discrimination: np.ndarray  # d of the judge
+    q: np.ndarray  # probability of the first option without lapse
+    q_rest: np.ndarray  # 1 - q
     log_nu: np.ndarray  # (0 or 1, points)
+
+    def log_likelihoods(self, rows: DistinctComparisons) -> np.ndarray:
+        """Return log-likelihoods of rows, shape (rows, points), without coefficients."""
+        return compute_log_likelihoods(rows, self.q, self.q_rest, self.log_nu)
 
 
 class Density:
@@ -109,7 +114,7 @@ class Density:
         L_{ti} \sim \mathrm{Normal}(L_{t'i}, (t - t') \delta^2)
 
     The probability of a choice is :math:`\tilde p = (1 - \varepsilon) \sigma(\eta) + \varepsilon /
-    2`, ties are those of `davidson`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With
+    2`, ties follow `davidson`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With
     `has_bias` judge j has the coefficients :math:`\beta + b_j`, :math:`b_j \sim \mathrm{Normal}(0,
     v^2)`. The likelihood contains neither the common level of log worths nor that of g, so that
     their priors integrate out; because the mean of log d is 0, both the spread s and
@@ -120,21 +125,21 @@ class Density:
 
     Parameters
     ----------
-    rows : ComparisonRows
+    rows : DistinctComparisons
     n_options : int
     n_judges : int
         0: all judges are equal.
     steps : (periods - 1,)
         Number of steps between a period and the next.
     entry : (options,)
-        The period in which each option enters.
+        The period of entry of each option.
     has_bias : bool
         Whether each judge has individual coefficients of covariates.
     has_prior : bool
         False: the likelihood, with log worths whose mean is 0.
     """
 
-    rows: Any  # `ComparisonRows`, or what replaces them
+    rows: Any  # `DistinctComparisons`; subclasses have other rows
     _COUNTS: ClassVar[tuple[str, ...]] = ("wins", "losses", "tied")  # fields of rows
 
     def __init__(
@@ -157,16 +162,16 @@ class Density:
         self.entry = np.zeros(n_options, np.int64) if entry is None else entry
         self.n_periods = len(self.steps) + 1
         self.present = np.arange(self.n_periods)[:, None] >= self.entry  # (periods, options)
-        worths, after = self.n_periods * n_options, self.n_periods * n_options + rows.has_ties
+        n_worths, nu_stop = self.n_periods * n_options, self.n_periods * n_options + rows.has_ties
         self.n_bias = n_judges * rows.x.shape[1] if has_bias else 0
-        of_judges = after + rows.x.shape[1]
-        self.size = of_judges + n_judges + self.n_bias
-        self.worths, self.nu = slice(0, worths), slice(worths, after)
-        self.beta, self.judges = slice(after, of_judges), slice(of_judges, of_judges + n_judges)
+        beta_stop = nu_stop + rows.x.shape[1]
+        self.size = beta_stop + n_judges + self.n_bias
+        self.worths, self.nu = slice(0, n_worths), slice(n_worths, nu_stop)
+        self.beta, self.judges = slice(nu_stop, beta_stop), slice(beta_stop, beta_stop + n_judges)
         self.bias = slice(self.judges.stop, self.size)
-        self.is_free = np.append(self.present.ravel(), np.ones(self.size - worths, bool))
+        self.is_free = np.append(self.present.ravel(), np.ones(self.size - n_worths, bool))
         exists = has_prior, has_prior and n_judges > 0, len(self.steps) > 0, self.n_bias > 0
-        self.spread_kinds = tuple(k for k, there in enumerate(exists) if there)
+        self.spread_kinds = tuple(np.flatnonzero(exists).tolist())
         self._blocks: dict[int, list[RowBlock]] = {}
 
     @property
@@ -176,168 +181,172 @@ class Density:
 
     @property
     def n_terms(self) -> int:
-        """Number of rows that would take as long as these do."""
+        """The number of rows that would take the same time."""
         return self.n_rows
 
     def with_rows(self, rows: Any) -> "Density":
-        """Return the same density of other counts, which may be rows by points."""
-        other = copy(self)
-        other.rows, other._blocks = rows, {}
-        return other
+        """Return the same density for other counts, which may be (rows, points)."""
+        density = copy(self)
+        density.rows, density._blocks = rows, {}
+        return density
 
-    def some(self, which: Any) -> "Density":
-        """Return the density of some rows."""
-        places = ComparisonRows._fields[:8]
+    def select_rows(self, row_indices: Any) -> "Density":
+        """Return the density of selected rows."""
+        names = DistinctComparisons._fields[:8]
         return self.with_rows(
-            self.rows._replace(**{name: getattr(self.rows, name)[which] for name in places})
+            self.rows._replace(**{name: getattr(self.rows, name)[row_indices] for name in names})
         )
 
     @property
     def counts(self) -> list[np.ndarray]:
-        """The counts of each answer that a row can have."""
+        """The counts of each possible answer of a row."""
         return [getattr(self.rows, name) for name in self._COUNTS]
 
     def with_counts(self, *counts: np.ndarray) -> "Density":
-        """Return the density of other counts of each answer."""
+        """Return the density for other counts of each answer."""
         return self.with_rows(self.rows._replace(**dict(zip(self._COUNTS, counts, strict=True))))
 
-    def halves(self, rng: np.random.Generator) -> "tuple[Density, Density]":
-        """Return the densities of random halves of the answers."""
-        first = [half(rng, each) for each in self.counts]
+    def split_answers(self, rng: np.random.Generator) -> "tuple[Density, Density]":
+        """Split answers at random into two halves, and return both densities."""
+        first = [split_counts(rng, counts) for counts in self.counts]
         return self.with_counts(*first), self.with_counts(*map(np.subtract, self.counts, first))
 
-    def raised(self, power: Any) -> "Density":
-        """Return the density whose likelihood is raised to a power, or each row's to one of
-        several."""
-        return self.with_counts(*(power * each for each in self.counts))
+    def raise_to_power(self, power: Any) -> "Density":
+        """Return the density with a power of the likelihood, or of each row's."""
+        return self.with_counts(*(power * counts for counts in self.counts))
 
     # The likelihood -------------------------------------------------------------------------------
 
-    def blocks(self, points: int) -> list[RowBlock]:
-        """Return the rows in blocks whose terms of that many points stay near the processor."""
-        step = max(1, _TOGETHER // max(points, 1))
+    def split_rows(self, n_points: int) -> list[RowBlock]:
+        """Return rows in blocks whose terms at `n_points` points fit into the cache."""
+        step = max(1, _BLOCK_TERMS // max(n_points, 1))
         if step not in self._blocks:
-            is_dense = points == 1 and self.n_rows * self.size <= _DENSE
+            is_dense = n_points == 1 and self.n_rows * self.size <= _DENSE_ENTRIES
             starts = range(0, max(self.n_rows, 1), step)
-            self._blocks[step] = [self._block(slice(at, at + step), is_dense) for at in starts]
+            self._blocks[step] = [
+                self._build_block(slice(begin, begin + step), is_dense) for begin in starts
+            ]
         return self._blocks[step]
 
-    def _block(self, at: slice, is_dense: bool) -> RowBlock:
-        """Return rows with their matrices."""
-        first, second, period, judge, x = (each[at] for each in self.rows[:5])
-        wins, losses, tied = (as_column(each[at]) for each in self.counts)
-        rows = ComparisonRows(
+    def _build_block(self, row_slice: slice, is_dense: bool) -> RowBlock:
+        """Return a block of rows with its matrices."""
+        first, second, period, judge, x = (matrix[row_slice] for matrix in self.rows[:5])
+        wins, losses, tied = (to_column(matrix[row_slice]) for matrix in self.counts)
+        rows = DistinctComparisons(
             first, second, period, judge, x, wins, losses, tied, self.rows.lapse, self.rows.has_ties
         )
         sides = (period * self.n_options)[:, None] + np.column_stack([first, second])
         judges, covariates = int(self.n_judges > 0), x.shape[1] if self.n_bias else 0
         matrices = (
-            _place_values(np.tile([1.0, -1.0], (len(first), 1)), sides, self.worths.stop),
-            _place_values(np.ones((len(first), judges)), judge[:, None], self.n_judges),
-            _place_values(
+            _scatter_columns(np.tile([1.0, -1.0], (len(first), 1)), sides, self.worths.stop),
+            _scatter_columns(np.ones((len(first), judges)), judge[:, None], self.n_judges),
+            _scatter_columns(
                 x[:, :covariates], judge[:, None] * covariates + np.arange(covariates), self.n_bias
             ),
         )
-        return RowBlock(at, rows, *(_dense(each) if is_dense else each for each in matrices))
+        return RowBlock(
+            row_slice, rows, *(_to_dense(matrix) if is_dense else matrix for matrix in matrices)
+        )
 
     def log_discriminations(self, points: np.ndarray) -> np.ndarray:
-        """Return log d of judges, whose mean is 0, shape (judges, points)."""
+        """Return log d of judges, which average 0, shape (judges, points)."""
         logs = points[self.judges]
         return logs - logs.mean(axis=0) if self.n_judges else logs
 
-    def seen(self, block: RowBlock, points: np.ndarray) -> ComparisonsAtPoints:
-        """Return comparisons as they are seen from points (size, points)."""
+    def compare_at_points(self, block: RowBlock, points: np.ndarray) -> ComparisonsAtPoints:
+        """Return the comparisons of a block at points (size, points)."""
         difference = block.along @ points[self.worths]
-        sharpness = np.ones((1, 1))
+        discrimination = np.ones((1, 1))
         if self.n_judges:
-            sharpness = np.exp(self.log_discriminations(points))[block.rows.judge]
-        log_odds = sharpness * difference + block.rows.x @ points[self.beta]
+            discrimination = np.exp(self.log_discriminations(points))[block.rows.judge]
+        log_odds = discrimination * difference + block.rows.x @ points[self.beta]
         if self.n_bias:
             log_odds = log_odds + block.biased @ points[self.bias]
-        q, rest = split_probabilities(log_odds)
-        return ComparisonsAtPoints(difference, sharpness, q, rest, points[self.nu])
+        q, q_rest = split_probabilities(log_odds)
+        return ComparisonsAtPoints(difference, discrimination, q, q_rest, points[self.nu])
 
-    def _terms(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield the log-likelihood of some rows at each point, without coefficients."""
-        for block in self.blocks(points.shape[1]):
-            seen = self.seen(block, points)
-            yield block.at, compute_log_likelihoods(block.rows, seen.q, seen.rest, seen.log_nu)
+    def _iterate_log_likelihoods(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield log-likelihoods of blocks of rows, (rows, points), without coefficients."""
+        for block in self.split_rows(points.shape[1]):
+            comparisons = self.compare_at_points(block, points)
+            yield block.row_slice, comparisons.log_likelihoods(block.rows)
 
     def log_likelihoods(self, points: np.ndarray) -> np.ndarray:
-        """Return the log-likelihood at each point, without coefficients."""
-        return sum((each.sum(axis=0) for _, each in self._terms(points)), np.zeros(points.shape[1]))
+        """Return log-likelihoods at points, shape (points,), without coefficients."""
+        return sum(
+            (terms.sum(axis=0) for _, terms in self._iterate_log_likelihoods(points)),
+            np.zeros(points.shape[1]),
+        )
 
-    def by_row(self, points: np.ndarray) -> np.ndarray:
-        """Return the log-likelihood of each row at each point, without coefficients (rows,
-        points)."""
-        found = np.empty((self.n_rows, points.shape[1]))
-        for at, of_some in self._terms(points):
-            found[at] = of_some
-        return found
+    def row_log_likelihoods(self, points: np.ndarray) -> np.ndarray:
+        """Return log-likelihoods of rows at points, (rows, points), without coefficients."""
+        log_likelihoods = np.empty((self.n_rows, points.shape[1]))
+        for row_slice, terms in self._iterate_log_likelihoods(points):
+            log_likelihoods[row_slice] = terms
+        return log_likelihoods
 
     @property
-    def throughout(self) -> np.ndarray:
-        """The options that are present in all periods; all options if none is."""
-        there = self.entry == 0
-        return there if there.any() else np.ones(self.n_options, bool)
+    def is_always_present(self) -> np.ndarray:
+        """Whether each option is present in all periods; all options if none is."""
+        is_present = self.entry == 0
+        return is_present if is_present.any() else np.ones(self.n_options, bool)
 
-    def centred(self, worths: np.ndarray) -> np.ndarray:
-        """Subtract from log worths (periods times options, ...) the mean of options present in all
-        periods."""
+    def centre_worths(self, worths: np.ndarray) -> np.ndarray:
+        """Subtract the mean of permanent options from log worths (periods times options, ...)."""
         by_period = worths.reshape(self.n_periods, self.n_options, *worths.shape[1:])
-        weight = (self.present & self.throughout) / (self.present & self.throughout).sum(
-            axis=1, keepdims=True
-        )
+        weight = (self.present & self.is_always_present) / (
+            self.present & self.is_always_present
+        ).sum(axis=1, keepdims=True)
         return (by_period - np.einsum("ti,ti...->t...", weight, by_period)[:, None]).reshape(
             worths.shape
         )
 
-    def centred_by_period(self, points: np.ndarray) -> np.ndarray:
+    def centre_by_period(self, points: np.ndarray) -> np.ndarray:
         """Return centred log worths, shape (periods, options, points)."""
-        return self.centred(points[self.worths]).reshape(self.n_periods, self.n_options, -1)
+        return self.centre_worths(points[self.worths]).reshape(self.n_periods, self.n_options, -1)
 
     # With the prior -------------------------------------------------------------------------------
 
-    def squares(self, points: np.ndarray, k: int) -> np.ndarray:
-        """Return the sum of squares of what the standard deviation k spreads, one per point."""
+    def sum_of_squares(self, points: np.ndarray, k: int) -> np.ndarray:
+        """Return the sum of squares of coordinates with standard deviation k, (points,)."""
         if k == DRIFT:
             return (self.increments(points) ** 2 / self.steps[:, None, None]).sum(axis=(0, 1))
-        own = (
-            self.entering(points)
-            if k == WORTHS
-            else points[self.judges if k == JUDGES else self.bias]
-        )
-        return (own**2).sum(axis=0)
+        if k == WORTHS:
+            return (self.entry_worths(points) ** 2).sum(axis=0)
+        return (points[self._spread_slice(k)] ** 2).sum(axis=0)
 
-    def n_spread(self, k: int) -> int:
-        """Return the number of coordinates that the standard deviation k spreads."""
+    def _spread_slice(self, k: int) -> slice:
+        """Return the coordinates with standard deviation k, JUDGES or BIAS."""
+        return self.judges if k == JUDGES else self.bias
+
+    def count_spread_coordinates(self, k: int) -> int:
+        """Count the coordinates with standard deviation k."""
         return (self.n_options, self.n_judges, int(self.present[:-1].sum()), self.n_bias)[k]
 
-    def scaled(self, points: np.ndarray, k: int, factor: np.ndarray) -> np.ndarray:
-        """Return points in which what the standard deviation k spreads is multiplied by a
-        factor."""
+    def scale_coordinates(self, points: np.ndarray, k: int, factor: np.ndarray) -> np.ndarray:
+        """Multiply the coordinates with standard deviation k by a factor."""
         points = points.copy()
         if k in (JUDGES, BIAS):
-            points[self.judges if k == JUDGES else self.bias] *= factor
+            points[self._spread_slice(k)] *= factor
             return points
-        entering, worths = self.entering(points), self.by_period(points)
-        more = entering if k == WORTHS else worths - entering
-        worths += np.where(self.present[..., None], (factor - 1.0) * more, 0.0)
+        entering, worths = self.entry_worths(points), self.worths_by_period(points)
+        scaled = entering if k == WORTHS else worths - entering
+        worths += np.where(self.present[..., None], (factor - 1.0) * scaled, 0.0)
         return points
 
-    def by_period(self, points: np.ndarray) -> np.ndarray:
+    def worths_by_period(self, points: np.ndarray) -> np.ndarray:
         """Return a view of log worths, shape (periods, options, points)."""
         return points[self.worths].reshape(self.n_periods, self.n_options, -1)
 
-    def entering(self, points: np.ndarray) -> np.ndarray:
-        """Return the log worths of options in the period in which they enter, shape (options,
-        points)."""
-        return self.by_period(points)[self.entry, np.arange(self.n_options)]
+    def entry_worths(self, points: np.ndarray) -> np.ndarray:
+        """Return log worths of options on entry, shape (options, points)."""
+        return self.worths_by_period(points)[self.entry, np.arange(self.n_options)]
 
     def increments(self, points: np.ndarray) -> np.ndarray:
-        """Return changes of log worths from each period to the next, shape (periods - 1, options,
-        points)."""
-        return np.where(self.present[:-1, :, None], np.diff(self.by_period(points), axis=0), 0.0)
+        """Return changes of log worths between periods, (periods - 1, options, points)."""
+        return np.where(
+            self.present[:-1, :, None], np.diff(self.worths_by_period(points), axis=0), 0.0
+        )
 
     def log_priors(self, points: np.ndarray, spreads: Spreads) -> np.ndarray:
         """Return the log prior density at each point."""
@@ -347,87 +356,93 @@ class Density:
         return sum(self.log_prior_parts(points, spreads).values()) - steps
 
     def log_prior_parts(self, points: np.ndarray, spreads: Spreads) -> dict[str, np.ndarray]:
-        """Return the log prior density of each part of points, without what the length of steps
-        adds."""
+        """Return log prior densities by variable, each (points,), without lengths of steps."""
         log_nu, beta = points[self.nu] / TIE_SD, points[self.beta]
-        found = {
+        log_priors = {
             "tie": -0.5 * (log_nu**2 + _LOG_2PI + 2.0 * math.log(TIE_SD)).sum(axis=0),
             "covariate": -0.5 * (beta**2 + _LOG_2PI).sum(axis=0),
         }
         for k in self.spread_kinds:
-            each = np.log(spreads[k]) + 0.5 * _LOG_2PI
-            found[_PARTS[k]] = (
-                -0.5 * self.squares(points, k) / spreads[k] ** 2 - self.n_spread(k) * each
+            log_scale = np.log(spreads[k]) + 0.5 * _LOG_2PI
+            log_priors[_SPREAD_VARIABLES[k]] = (
+                -0.5 * self.sum_of_squares(points, k) / spreads[k] ** 2
+                - self.count_spread_coordinates(k) * log_scale
             )
-        return found
+        return log_priors
 
     def log_spread_prior(self, k: int, log_spread: np.ndarray) -> np.ndarray:
-        """Return the log prior density of the logarithm of the standard deviation k."""
+        """Return the log prior density of the logarithm of standard deviation k."""
         if k == WORTHS:
-            return -0.5 * (((log_spread - MIDDLE) / WIDTH) ** 2 + _LOG_2PI) - math.log(WIDTH)
-        scaled = np.exp(log_spread) / SPREAD
-        return 0.5 * (math.log(2.0 / math.pi) - scaled**2) - math.log(SPREAD) + log_spread
+            return -0.5 * (
+                ((log_spread - LOG_SPREAD_MEAN) / LOG_SPREAD_SD) ** 2 + _LOG_2PI
+            ) - math.log(LOG_SPREAD_SD)
+        scaled = np.exp(log_spread) / HALF_NORMAL_SCALE
+        return (
+            0.5 * (math.log(2.0 / math.pi) - scaled**2) - math.log(HALF_NORMAL_SCALE) + log_spread
+        )
 
-    def log_spread_given(self, points: np.ndarray, k: int) -> Callable[[np.ndarray], np.ndarray]:
-        """Return the log density of the logarithm of the standard deviation k given points, up to a
-        constant."""
-        squares, count = self.squares(points, k), self.n_spread(k)
+    def conditional_log_spread_density(
+        self, points: np.ndarray, k: int
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        """Return the log density of log standard deviation k given points, unnormalised."""
+        squares, count = self.sum_of_squares(points, k), self.count_spread_coordinates(k)
         return lambda log: (
             self.log_spread_prior(k, log) - 0.5 * squares * np.exp(-2.0 * log) - count * log
         )
 
-    def values(self, points: np.ndarray, spreads: Spreads) -> np.ndarray:
-        """Return the log density at each point, without the coefficients of the likelihood."""
+    def log_densities(self, points: np.ndarray, spreads: Spreads) -> np.ndarray:
+        """Return log densities at points, shape (points,), without coefficients."""
         return self.log_likelihoods(points) + self.log_priors(points, spreads)
 
     def gradients(self, points: np.ndarray, spreads: Spreads) -> tuple[np.ndarray, np.ndarray]:
-        """Return the log density at each point, and its slopes (size, points)."""
+        """Return log densities at points and their gradients (size, points)."""
         gradient = np.zeros_like(points)
         value = self._add_likelihood(self.log_priors(points, spreads), gradient, points)
-        self._centre(gradient, self.judges)
+        self._centre_judge_slopes(gradient, self.judges)
         self.add_prior_slope(gradient, points, spreads)
         return value, gradient
 
-    def _centre(self, by_judge: np.ndarray, judges: slice) -> None:
-        """Turn slopes by log d into slopes by g, along the first axis."""
+    def _centre_judge_slopes(self, by_judge: np.ndarray, judges: slice) -> None:
+        """Convert slopes by log d into slopes by g, along the first axis."""
         if self.n_judges:
             by_judge[judges] -= by_judge[judges].mean(axis=0)
 
     def _add_likelihood(
         self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray
     ) -> np.ndarray:
-        """Return a value with the log-likelihood, whose slopes by L, log d and others are added to
-        a gradient."""
-        for block in self.blocks(points.shape[1]):
-            seen = self.seen(block, points)
-            value = value + compute_log_likelihoods(block.rows, seen.q, seen.rest, seen.log_nu).sum(
-                axis=0
+        """Return value plus log-likelihood, and add its slopes by log d to gradient."""
+        for block in self.split_rows(points.shape[1]):
+            comparisons = self.compare_at_points(block, points)
+            value = value + comparisons.log_likelihoods(block.rows).sum(axis=0)
+            derivatives = compute_derivatives(
+                block.rows, comparisons.q, comparisons.q_rest, comparisons.log_nu
             )
-            by_row = compute_derivatives(block.rows, seen.q, seen.rest, seen.log_nu)
-            self._add_slope(gradient, block, seen, by_row.slope, by_row.of_nu)
+            self._add_likelihood_slope(
+                gradient, block, comparisons, derivatives.slope, derivatives.of_nu
+            )
         return value
 
-    def _add_slope(
+    def _add_likelihood_slope(
         self,
         gradient: np.ndarray,
         block: RowBlock,
-        seen: ComparisonsAtPoints,
+        comparisons: ComparisonsAtPoints,
         slope: np.ndarray,
         of_nu: np.ndarray,
     ) -> None:
-        """Add the slopes of the log-likelihood of rows."""
-        pull = slope * seen.sharpness
+        """Add the slopes of the log-likelihood of a block to the gradient."""
+        pull = slope * comparisons.discrimination
         gradient[self.worths] += block.along.T @ pull
         if self.rows.has_ties:
             gradient[self.nu] += of_nu.sum(axis=0)
         gradient[self.beta] += block.rows.x.T @ slope
         if self.n_judges:
-            gradient[self.judges] += block.judged.T @ (pull * seen.difference)
+            gradient[self.judges] += block.judged.T @ (pull * comparisons.difference)
         if self.n_bias:
             gradient[self.bias] += block.biased.T @ slope
 
     def add_prior_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
-        """Add the slope of the log prior to that of the log-likelihood."""
+        """Add the slope of the log prior to the gradient."""
         if not self.has_prior:
             gradient[self.worths] -= points[self.worths].sum(axis=0) / self.n_options
             return
@@ -440,157 +455,234 @@ class Density:
             gradient[self.bias] -= points[self.bias] / spreads.bias**2
 
     def _add_worths_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
-        """Add the slope of the log prior of log worths."""
-        of_worths, entry = self.by_period(gradient), (self.entry, np.arange(self.n_options))
-        of_worths[entry] -= self.entering(points) / spreads.worths**2
+        """Add the slope of the log prior of log worths to the gradient."""
+        worths_gradient, entry = (
+            self.worths_by_period(gradient),
+            (self.entry, np.arange(self.n_options)),
+        )
+        worths_gradient[entry] -= self.entry_worths(points) / spreads.worths**2
         if len(self.steps):
             pull = self.increments(points) / (self.steps[:, None, None] * spreads.drift**2)
-            of_worths[:-1] += pull
-            of_worths[1:] -= pull
+            worths_gradient[:-1] += pull
+            worths_gradient[1:] -= pull
 
-    def scores_of_rows(self, point: np.ndarray) -> Any:
-        """Return the slopes of the log-likelihood of each row by log worths, log d and others,
-        sparse (rows, size)."""
+    def row_scores(self, point: np.ndarray) -> Any:
+        """Return slopes of each row's log-likelihood by log d, sparse (rows, size)."""
         from scipy.sparse import vstack
 
-        found = []
-        for block in self.blocks(1):
-            own = self._by_row(block, point)
-            slope = own.slope[:, None]
-            of_nu = own.of_nu if self.rows.has_ties else own.of_nu[:, :0]
-            judged = block.judged * (slope * own.reach[:, None])
-            others = block.rows.x * slope, judged, block.biased * slope
-            found.append(
-                _join_columns([block.along * (slope * own.sharpness[:, None]), of_nu, *others])
+        scores = []
+        for block in self.split_rows(1):
+            derivatives = self._differentiate_rows(block, point)
+            slope = derivatives.slope[:, None]
+            of_nu = derivatives.of_nu if self.rows.has_ties else derivatives.of_nu[:, :0]
+            judged = block.judged * (slope * derivatives.scaled_difference[:, None])
+            other_parts = block.rows.x * slope, judged, block.biased * slope
+            scores.append(
+                _join_columns(
+                    [
+                        block.along * (slope * derivatives.discrimination[:, None]),
+                        of_nu,
+                        *other_parts,
+                    ]
+                )
             )
-        return vstack([_sparse(each) for each in found])
+        return vstack([_to_sparse(matrix) for matrix in scores])
 
-    def scores_of_judges(self, point: np.ndarray) -> np.ndarray:
-        """Return the slope of the log-likelihood of each judge's comparisons (size, judges)."""
-        given = _place_values(np.ones((self.n_rows, 1)), self.rows.judge[:, None], self.n_judges)
-        scores = (self.scores_of_rows(point).T @ given).toarray()
-        self._centre(scores, self.judges)
+    def judge_scores(self, point: np.ndarray) -> np.ndarray:
+        """Return the slope of the log-likelihood of each judge, shape (size, judges)."""
+        judge_rows = _scatter_columns(
+            np.ones((self.n_rows, 1)), self.rows.judge[:, None], self.n_judges
+        )
+        scores = (self.row_scores(point).T @ judge_rows).toarray()
+        self._centre_judge_slopes(scores, self.judges)
         return scores
 
-    def predicted(self, others: np.ndarray) -> Predicted:
-        """Return how points (size, judges), one per judge, predict the judge's answers with d =
-        1."""
+    def predict_judges(self, points: np.ndarray) -> JudgePredictions:
+        """Predict each judge's answers with d = 1 from the judge's point (size, judges)."""
         rows = self.rows
-        at = rows.period * self.n_options
-        worths, beta = others[self.worths], others[self.beta]
-        difference = worths[at + rows.first, rows.judge] - worths[at + rows.second, rows.judge]
-        log_nu = others[self.nu][:, rows.judge]  # (1 or 0, rows)
-        q, rest = split_probabilities(
-            (difference + (rows.x * beta[:, rows.judge].T).sum(axis=1)).clip(-_SUREST, _SUREST)
+        period_start = rows.period * self.n_options
+        worths, beta = points[self.worths], points[self.beta]
+        difference = (
+            worths[period_start + rows.first, rows.judge]
+            - worths[period_start + rows.second, rows.judge]
+        )
+        log_nu = points[self.nu][:, rows.judge]  # (1 or 0, rows)
+        q, q_rest = split_probabilities(
+            (difference + (rows.x * beta[:, rows.judge].T).sum(axis=1)).clip(
+                -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS
+            )
         )
         half = np.full(len(q), 0.5)
-        expected = _as_expected(rows, q, rest, log_nu)
-        ways = (rows, q, rest), (expected, q, rest), (rows, half, half)
-        given, average, chance = (compute_log_likelihoods(*each, log_nu).ravel() for each in ways)
-        return Predicted(given, average, chance, rows.total)
+        expected = _expected_counts(rows, q, q_rest, log_nu)
+        score = compute_log_likelihoods(rows, q, q_rest, log_nu).ravel()
+        average = compute_log_likelihoods(expected, q, q_rest, log_nu).ravel()
+        chance = compute_log_likelihoods(rows, half, half, log_nu).ravel()
+        return JudgePredictions(score, average, chance, rows.total)
 
     # Its curvature --------------------------------------------------------------------------------
 
     def prior_curvature(self, spreads: Spreads) -> Bordered:
         """Return minus the second derivatives of the log prior."""
-        periods, n, outside = self.n_periods, self.n_options, self.size - self.worths.stop
-        border = np.zeros((periods * n, outside))
+        periods, n, n_others = self.n_periods, self.n_options, self.size - self.worths.stop
+        border = np.zeros((periods * n, n_others))
         if not self.has_prior:
             return Bordered(
-                np.full((1, n, n), 1.0 / n), np.zeros((0, n)), border, np.zeros((outside, outside))
+                np.full((1, n, n), 1.0 / n),
+                np.zeros((0, n)),
+                border,
+                np.zeros((n_others, n_others)),
             )
         diagonal = np.where(self.present, 0.0, 1.0)
         diagonal[self.entry, np.arange(n)] += 1.0 / spreads.worths**2
         coupling = np.where(self.present[:-1], 1.0 / (self.steps[:, None] * spreads.drift**2), 0.0)
         diagonal[:-1] += coupling
         diagonal[1:] += coupling
-        return Bordered(diagonals(diagonal), coupling, border, np.diag(self._corner(spreads)))
+        return Bordered(
+            diagonal_blocks(diagonal), coupling, border, np.diag(self._prior_precisions(spreads))
+        )
 
-    def _corner(self, spreads: Spreads) -> np.ndarray:
-        """Return the precisions of log nu, of coefficients, of judges and of biases."""
+    def _prior_precisions(self, spreads: Spreads) -> np.ndarray:
+        """Return prior precisions of log nu, coefficients, judges and biases."""
         precisions = [np.full(int(self.rows.has_ties), TIE_SD**-2.0), np.ones(self.rows.x.shape[1])]
         precisions.append(np.full(self.n_judges, 1.0 / spreads.judges**2))
         return np.concatenate([*precisions, np.full(self.n_bias, 1.0 / spreads.bias**2)])
 
     def curvature(self, point: np.ndarray, is_convex: bool = False) -> Bordered:
-        """Return minus the second derivatives of the log-likelihood; `is_convex`: less what makes
-        them indefinite."""
-        return self.expanded(point, is_convex).curvature
+        """Return minus the second derivatives of the log-likelihood at a point.
 
-    def expanded(self, point: np.ndarray, is_convex: bool = False) -> Expanded:
-        """Return the log-likelihood, its slope and its `curvature`, in one pass over the
-        comparisons."""
-        value, gradient, (blocks, coupling, border, corner) = self._expanded(point, is_convex)
+        `is_convex`: only their positive semidefinite part.
+        """
+        return self.expand(point, is_convex).curvature
+
+    def expand(self, point: np.ndarray, is_convex: bool = False) -> LikelihoodExpansion:
+        """Return log-likelihood, gradient and `curvature` at a point, in one pass."""
+        value, gradient, (blocks, coupling, border, corner) = self._expand_by_log_discrimination(
+            point, is_convex
+        )
         judges = slice(self.judges.start - self.worths.stop, self.judges.stop - self.worths.stop)
-        for by_judge, place in (
+        for by_judge, judges_slice in (
             (gradient, self.judges),
             (border.T, judges),
             (corner, judges),
             (corner.T, judges),
         ):
-            self._centre(by_judge, place)
-        return Expanded(value, gradient, Bordered(blocks, coupling, border, corner))
+            self._centre_judge_slopes(by_judge, judges_slice)
+        return LikelihoodExpansion(value, gradient, Bordered(blocks, coupling, border, corner))
 
-    def _by_row(
+    def _differentiate_rows(
         self, block: RowBlock, point: np.ndarray, is_convex: bool = False
     ) -> "_RowsAtPoint":
-        """Return the derivatives of rows, and those of their log odds."""
-        seen = self.seen(block, point[:, None])
-        found = compute_derivatives(block.rows, seen.q, seen.rest, seen.log_nu)
-        value = float(compute_log_likelihoods(block.rows, seen.q, seen.rest, seen.log_nu).sum())
-        slope, weight, mixed, spread = (
-            each[:, 0] for each in (found.slope, -found.bend, found.mixed, found.spread)
+        """Return the derivatives of rows and of their log odds at a point."""
+        comparisons = self.compare_at_points(block, point[:, None])
+        derivatives = compute_derivatives(
+            block.rows, comparisons.q, comparisons.q_rest, comparisons.log_nu
+        )
+        value = float(comparisons.log_likelihoods(block.rows).sum())
+        slope, curvature, mixed, nu_curvature = (
+            derivative[:, 0]
+            for derivative in (
+                derivatives.slope,
+                -derivatives.bend,
+                derivatives.mixed,
+                derivatives.spread,
+            )
         )
         if is_convex:
-            weight = np.maximum(weight, mixed**2 / np.maximum(spread, 1e-300))
-        sharpness = np.broadcast_to(seen.sharpness[:, 0], len(slope))
-        reach = sharpness * seen.difference[:, 0]
+            curvature = np.maximum(curvature, mixed**2 / np.maximum(nu_curvature, 1e-300))
+        discrimination = np.broadcast_to(comparisons.discrimination[:, 0], len(slope))
+        scaled_difference = discrimination * comparisons.difference[:, 0]
         return _RowsAtPoint(
-            seen, value, slope, found.of_nu, weight, mixed, spread, sharpness, reach
+            comparisons,
+            value,
+            slope,
+            derivatives.of_nu,
+            curvature,
+            mixed,
+            nu_curvature,
+            discrimination,
+            scaled_difference,
         )
 
-    def _sum_by_judge(self, matrix: Any, rows: ComparisonRows, values: np.ndarray) -> np.ndarray:
-        """Return the sums over rows of a matrix (k, rows) times values, a column for each judge."""
-        return _dense(matrix @ _place_values(values[:, None], rows.judge[:, None], self.n_judges))
+    def _sum_by_judge(
+        self, matrix: Any, rows: DistinctComparisons, values: np.ndarray
+    ) -> np.ndarray:
+        """Sum matrix (k, rows) times values over the rows of each judge, (k, judges)."""
+        return _to_dense(
+            matrix @ _scatter_columns(values[:, None], rows.judge[:, None], self.n_judges)
+        )
 
-    def _expanded(self, point: np.ndarray, is_convex: bool) -> Expanded:
-        """Return the same with derivatives by log d."""
+    def _expand_by_log_discrimination(
+        self, point: np.ndarray, is_convex: bool
+    ) -> LikelihoodExpansion:
+        """Return the expansion with derivatives by log d instead of g."""
         value, stop = 0.0, self.worths.stop
         periods, n = self.n_periods, self.n_options
         gradient, blocks = np.zeros((self.size, 1)), np.zeros((periods, n, n))
         border, corner = np.zeros((stop, self.size - stop)), np.zeros((self.size - stop,) * 2)
-        outside = self.nu, self.beta, self.judges, self.bias
-        nu, beta, judges, bias = (slice(each.start - stop, each.stop - stop) for each in outside)
+        parts = self.nu, self.beta, self.judges, self.bias
+        nu, beta, judges, bias = (
+            slice(coordinates.start - stop, coordinates.stop - stop) for coordinates in parts
+        )
         linear = np.r_[beta, bias]
-        for block in self.blocks(1):
-            own, rows, along = self._by_row(block, point, is_convex), block.rows, block.along.T
-            value += own.value
-            self._add_slope(gradient, block, own.seen, own.slope[:, None], own.of_nu)
-            steep, others = own.weight * own.sharpness, _join_columns([rows.x, block.biased])
-            place = (rows.period * n + rows.first) * n + rows.second
-            np.subtract.at(blocks.reshape(-1), place, steep * own.sharpness)
-            border[:, linear] += _dense(along @ (others * steep[:, None]))
-            corner[np.ix_(linear, linear)] += _dense(others.T @ (others * own.weight[:, None]))
+        for block in self.split_rows(1):
+            derivatives, rows, along = (
+                self._differentiate_rows(block, point, is_convex),
+                block.rows,
+                block.along.T,
+            )
+            value += derivatives.value
+            self._add_likelihood_slope(
+                gradient,
+                block,
+                derivatives.comparisons,
+                derivatives.slope[:, None],
+                derivatives.of_nu,
+            )
+            scaled_curvature, covariates = (
+                derivatives.curvature * derivatives.discrimination,
+                _join_columns([rows.x, block.biased]),
+            )
+            cell_index = (rows.period * n + rows.first) * n + rows.second
+            np.subtract.at(
+                blocks.reshape(-1), cell_index, scaled_curvature * derivatives.discrimination
+            )
+            border[:, linear] += _to_dense(along @ (covariates * scaled_curvature[:, None]))
+            corner[np.ix_(linear, linear)] += _to_dense(
+                covariates.T @ (covariates * derivatives.curvature[:, None])
+            )
             if self.n_judges:
-                bent = own.slope * (not is_convex)  # what bends log odds themselves
+                odds_curvature = derivatives.slope * (
+                    not is_convex
+                )  # what bends log odds themselves
                 border[:, judges] += self._sum_by_judge(
-                    along, rows, steep * own.reach - own.sharpness * bent
+                    along,
+                    rows,
+                    scaled_curvature * derivatives.scaled_difference
+                    - derivatives.discrimination * odds_curvature,
                 )
                 corner[judges, judges] += np.diag(
-                    block.judged.T @ (own.reach * (own.weight * own.reach - bent))
+                    block.judged.T
+                    @ (
+                        derivatives.scaled_difference
+                        * (derivatives.curvature * derivatives.scaled_difference - odds_curvature)
+                    )
                 )
-                mixed = self._sum_by_judge(others.T, rows, own.weight * own.reach)
+                mixed = self._sum_by_judge(
+                    covariates.T, rows, derivatives.curvature * derivatives.scaled_difference
+                )
                 corner[linear, judges] += mixed
                 corner[judges, linear] += mixed.T
             if self.rows.has_ties:
-                border[:, nu] += (along @ (own.sharpness * own.mixed))[:, None]
-                corner[nu, nu] += own.spread.sum()
-                corner[nu, linear] += others.T @ own.mixed
-                corner[nu, judges] += block.judged.T @ (own.mixed * own.reach)
+                border[:, nu] += (along @ (derivatives.discrimination * derivatives.mixed))[:, None]
+                corner[nu, nu] += derivatives.nu_curvature.sum()
+                corner[nu, linear] += covariates.T @ derivatives.mixed
+                corner[nu, judges] += block.judged.T @ (
+                    derivatives.mixed * derivatives.scaled_difference
+                )
         blocks += blocks.swapaxes(1, 2)
         blocks[:, np.arange(n), np.arange(n)] = -blocks.sum(axis=2)
         corner = np.triu(corner) + np.triu(corner, 1).T
-        return Expanded(
+        return LikelihoodExpansion(
             value, gradient, Bordered(blocks, np.zeros((periods - 1, n)), border, corner)
         )
 
@@ -598,81 +690,87 @@ class Density:
 class _RowsAtPoint(NamedTuple):
     """Derivatives of the log-likelihood of rows."""
 
-    seen: ComparisonsAtPoints
+    comparisons: ComparisonsAtPoints
     value: float
     slope: np.ndarray  # by the log odds
     of_nu: np.ndarray  # by log nu (rows, 1)
-    weight: np.ndarray  # minus the second derivatives: by the log odds
+    curvature: np.ndarray  # minus the second derivatives: by the log odds
     mixed: np.ndarray  # by both
-    spread: np.ndarray  # by log nu
-    sharpness: np.ndarray
-    reach: np.ndarray  # d times the difference of log worths
+    nu_curvature: np.ndarray  # by log nu
+    discrimination: np.ndarray
+    scaled_difference: np.ndarray  # d times the difference of log worths
 
 
-def half(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """Return a random half of each count; fractions fall in either half."""
-    whole = np.floor(counts)
-    return rng.binomial(whole.astype(np.int64), 0.5) + (counts - whole) * rng.integers(
+def split_counts(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
+    """Return a random half of each count; a fraction goes to either half."""
+    integers = np.floor(counts)
+    return rng.binomial(integers.astype(np.int64), 0.5) + (counts - integers) * rng.integers(
         0, 2, counts.shape
     )
 
 
-def _as_expected(
-    rows: ComparisonRows, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray
-) -> ComparisonRows:
-    """Return the same number of comparisons with the outcomes that their probabilities expect."""
+def _expected_counts(
+    rows: DistinctComparisons, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
+) -> DistinctComparisons:
+    """Return the same numbers of comparisons with their expected outcomes."""
     p = (1.0 - rows.lapse) * q + rows.lapse / 2.0
-    ratio = compute_tie_ratio(rows, q, rest, log_nu).ravel() if rows.has_ties else np.zeros_like(q)
+    ratio = (
+        compute_tie_ratio(rows, q, q_rest, log_nu).ravel() if rows.has_ties else np.zeros_like(q)
+    )
     decided = rows.total / (1.0 + ratio)
     return rows._replace(wins=decided * p, losses=decided * (1.0 - p), tied=rows.total - decided)
 
 
-def diagonals(values: np.ndarray) -> np.ndarray:
-    """Return diagonal blocks (blocks, n, n)."""
+def diagonal_blocks(values: np.ndarray) -> np.ndarray:
+    """Return diagonal blocks, shape (blocks, n, n)."""
     blocks = np.zeros((*values.shape, values.shape[1]))
     blocks[:, np.arange(values.shape[1]), np.arange(values.shape[1])] = values
     return blocks
 
 
-def added(one: Bordered, other: Bordered) -> Bordered:
-    """Return the sum of two such matrices."""
-    return Bordered(*(a + b for a, b in zip(one, other, strict=True)))
+def add_bordered(matrix: Bordered, addend: Bordered) -> Bordered:
+    """Return the sum of two bordered matrices."""
+    return Bordered(*(a + b for a, b in zip(matrix, addend, strict=True)))
 
 
-def _place_values(values: np.ndarray, columns: np.ndarray, width: int) -> Any:
-    """Return a sparse matrix with these values of each row in these columns, of which there may be
-    more than values."""
+def _scatter_columns(values: np.ndarray, columns: np.ndarray, width: int) -> Any:
+    """Return a sparse matrix (rows, width) with values in given columns.
+
+    There may be more columns than values; the first ones are used.
+    """
     from scipy.sparse import csr_array
 
-    rows, count = values.shape
-    places = columns[:, :count].ravel()
-    return csr_array((values.ravel(), places, np.arange(rows + 1) * count), shape=(rows, width))
+    rows, n_values = values.shape
+    column_indices = columns[:, :n_values].ravel()
+    return csr_array(
+        (values.ravel(), column_indices, np.arange(rows + 1) * n_values), shape=(rows, width)
+    )
 
 
-def _sparse(matrix: Any) -> Any:
-    """Return a matrix as a sparse one."""
+def _to_sparse(matrix: Any) -> Any:
+    """Return a sparse copy of a matrix."""
     from scipy.sparse import csr_array
 
     return csr_array(matrix)
 
 
 def _join_columns(matrices: list[Any]) -> Any:
-    """Return matrices as one, sparse if one of them is."""
-    matrices = [each for each in matrices if each.shape[1]] or matrices[:1]
+    """Join matrices side by side; the join is sparse if any of them is."""
+    matrices = [matrix for matrix in matrices if matrix.shape[1]] or matrices[:1]
     if len(matrices) == 1:
         return matrices[0]
-    if all(isinstance(each, np.ndarray) for each in matrices):
+    if all(isinstance(matrix, np.ndarray) for matrix in matrices):
         return np.hstack(matrices)
     from scipy.sparse import hstack
 
-    return hstack([_sparse(each) for each in matrices]).tocsr()
+    return hstack([_to_sparse(matrix) for matrix in matrices]).tocsr()
 
 
-def _dense(matrix: Any) -> np.ndarray:
-    """Return a matrix as an array."""
+def _to_dense(matrix: Any) -> np.ndarray:
+    """Return a matrix as a dense array."""
     return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
-def as_column(counts: np.ndarray) -> np.ndarray:
-    """Return counts as a column, unless they differ between points."""
+def to_column(counts: np.ndarray) -> np.ndarray:
+    """Return counts as a column, unless they already differ between points."""
     return counts if counts.ndim == 2 else counts[:, None]

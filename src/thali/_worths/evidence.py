@@ -12,13 +12,13 @@ from thali.errors import Message
 if TYPE_CHECKING:
     from .posterior import WorthProblem
 
-_DRAWS, _LEAST = 4000, 200  # deviations at a point of the lattice
-_TERMS = 1 << 26  # rows times deviations times points of the lattice
-_SURE = 0.5  # standard error up to which the value is used
+_MAX_DEVIATIONS, _MIN_DEVIATIONS = 4000, 200  # limits of deviations at a point of the lattice
+_MAX_TERMS = 1 << 26  # rows times deviations times points of the lattice
+_MAX_ERROR = 0.5  # with a larger standard error, the log evidence is not usable
 
 
-def evidence_of(problem: "WorthProblem", rng: np.random.Generator) -> LogEvidence:
-    r"""Return the log evidence, coefficients of the data included.
+def estimate_log_evidence(problem: "WorthProblem", rng: np.random.Generator) -> LogEvidence:
+    r"""Estimate the log evidence, coefficients of the data included.
 
     At each point of the lattice Laplace's approximation is multiplied by the mean of :math:`p(m +
     h) / q(m + h)`, with deviations h of the normal distribution q about the mode m, each taken with
@@ -27,37 +27,46 @@ def evidence_of(problem: "WorthProblem", rng: np.random.Generator) -> LogEvidenc
     import pandas as pd
 
     marginal, density = problem.marginal, problem.density
-    points = len(marginal.weights)
-    count = int(np.clip(_TERMS // (2 * points * max(density.n_rows, 1)), _LEAST, _DRAWS))
-    means, errors = np.empty((2, points))
+    n_points = len(marginal.weights)
+    n_deviations = int(
+        np.clip(
+            _MAX_TERMS // (2 * n_points * max(density.n_rows, 1)), _MIN_DEVIATIONS, _MAX_DEVIATIONS
+        )
+    )
+    means, errors = np.empty((2, n_points))
     for k, spreads in enumerate(marginal.spreads):
-        mode = marginal.mode(k)
-        normal = rng.standard_normal((density.size, count))
-        away, top = mode.factor.draw(normal), mode.point[:, None]
-        base = float(density.values(top, spreads)[0]) - 0.5 * (normal**2).sum(axis=0)
-        logs = np.array([density.values(top + sign * away, spreads) - base for sign in (1.0, -1.0)])
+        mode = marginal.build_mode(k)
+        normal = rng.standard_normal((density.size, n_deviations))
+        deviations, mode_point = mode.factor.draw(normal), mode.point[:, None]
+        base = float(density.log_densities(mode_point, spreads)[0]) - 0.5 * (normal**2).sum(axis=0)
+        logs = np.array(
+            [
+                density.log_densities(mode_point + sign * deviations, spreads) - base
+                for sign in (1.0, -1.0)
+            ]
+        )
         ratios = np.exp(logs).mean(axis=0)
-        means[k], errors[k] = ratios.mean(), ratios.std() / math.sqrt(count)
+        means[k], errors[k] = ratios.mean(), ratios.std() / math.sqrt(n_deviations)
     ratio = float(marginal.weights @ means)
     error = float(np.sqrt((marginal.weights**2) @ errors**2)) / ratio
-    value = marginal.evidence + math.log(ratio) + problem.groups().log_constant
+    value = marginal.evidence + math.log(ratio) + problem.build_data_groups().log_constant
     return LogEvidence(
-        value, error, math.inf, _judged(error, points), np.array([value]), pd.DataFrame()
+        value, error, math.inf, _check_error(error, n_points), np.array([value]), pd.DataFrame()
     )
 
 
-def _judged(error: float, points: int) -> ConvergenceCheck:
-    """Return whether the standard error is small enough."""
-    facts: dict[str, Any] = {"points": points, "standard_error": error}
-    if error <= _SURE:
+def _check_error(error: float, n_points: int) -> ConvergenceCheck:
+    """Check whether the standard error is small enough."""
+    facts: dict[str, Any] = {"points": n_points, "standard_error": error}
+    if error <= _MAX_ERROR:
         return ConvergenceCheck(
-            True, facts, Message(f"Importance sampling at {points} spreads has converged.")
+            True, facts, Message(f"Importance sampling at {n_points} spreads has converged.")
         )
     return ConvergenceCheck(
         False,
         facts,
         Message(
             f"The log evidence is not usable: its standard error is {error:.2f} (target: at most"
-            f" {_SURE:g})."
+            f" {_MAX_ERROR:g})."
         ),
     )

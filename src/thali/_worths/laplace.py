@@ -12,91 +12,111 @@ from thali._inference.numerics.bordered import Bordered, BorderedFactor
 from thali._inference.optimise import Step, Target, maximise_newton
 from thali.errors import DataError
 
-from .density import BIAS, JUDGES, MIDDLE, SPREAD, WIDTH, WORTHS, Density, Spreads, added
+from .density import (
+    BIAS,
+    HALF_NORMAL_SCALE,
+    JUDGES,
+    LOG_SPREAD_MEAN,
+    LOG_SPREAD_SD,
+    WORTHS,
+    Density,
+    Spreads,
+    add_bordered,
+)
 
-# The mode where standard deviations are known -----------------------------------------------------
+# The mode given standard deviations ------- -----------------------------------------------------
 
 
-_GAIN = 1e-9  # of the log density: the step that promises less is the last
-_NEAR = 1.0  # the same of the first steps, which are those of a convex problem
-_ROUNDING = 1e-14  # of the log density: gains below that share of it cannot be seen
-_ASIDE = 0.3  # how far from a saddle another climb begins
-_DAMPINGS = (0.0, 1e-13, 1e-10, 1e-7, 1e-4)  # of curvatures that rounding leaves not quite positive
-_LONGEST = 3.0  # change of a coordinate in one step
+_LAST_GAIN = 1e-9  # a step that promises a smaller gain of the log density is the last one
+_CONVEX_GAIN = 1.0  # the same for the first steps, which climb a convex problem
+_RELATIVE_ROUNDING = 1e-14  # share of the log density below which rounding hides gains
+_SADDLE_STEP = 0.3  # distance between a saddle and the start of another climb
+_DAMPINGS = (0.0, 1e-13, 1e-10, 1e-7, 1e-4)  # for curvatures that rounding makes indefinite
+_MAX_CHANGE = 3.0  # largest change of a coordinate in one step
 
 
-class DensityPlace(NamedTuple):
-    """The density at a point, with what a step from there is made of."""
+class DensityPoint(NamedTuple):
+    """The log density at a point, with its derivatives."""
 
-    where: np.ndarray
+    point: np.ndarray
     value: float
     gradient: np.ndarray
     curvature: Bordered
 
 
-class _Sloped(NamedTuple):
+class _ClimbSlope(NamedTuple):
+    """Derivatives of the log density at a point."""
+
     gradient: np.ndarray
     curvature: Bordered
     metric: np.ndarray
 
 
-class _Climb(Target[DensityPlace]):
-    """The density given standard deviations, whose steps are solved along the blocks of time."""
+class _DensityClimb(Target[DensityPoint]):
+    """The density to climb, at fixed standard deviations; steps solve a bordered matrix."""
 
     def __init__(self, density: Density, spreads: Spreads, is_convex: bool = False) -> None:
         self._density, self._spreads, self._is_convex = density, spreads, is_convex
 
-    def look(self, where: np.ndarray) -> DensityPlace:
-        """The density there, of no value where it has no slope."""
-        density, spreads, point = self._density, self._spreads, where[:, None]
-        value, gradient, curvature = density.expanded(where, self._is_convex)
+    def evaluate(self, coordinates: np.ndarray) -> DensityPoint:
+        """Return the log density with derivatives; minus infinity without a finite slope."""
+        density, spreads, point = self._density, self._spreads, coordinates[:, None]
+        value, gradient, curvature = density.expand(coordinates, self._is_convex)
         value += float(density.log_priors(point, spreads)[0])
         density.add_prior_slope(gradient, point, spreads)
-        value = value if np.isfinite(gradient).all() else -np.inf
-        return DensityPlace(
-            where, value, gradient[:, 0], added(curvature, density.prior_curvature(spreads))
+        if not np.isfinite(gradient).all():
+            value = -np.inf
+        return DensityPoint(
+            coordinates,
+            value,
+            gradient[:, 0],
+            add_bordered(curvature, density.prior_curvature(spreads)),
         )
 
-    def move_point(self, here: DensityPlace, change: np.ndarray) -> DensityPlace:
-        return self.look(here.where + change)
+    def move_point(self, current: DensityPoint, change: np.ndarray) -> DensityPoint:
+        return self.evaluate(current.point + change)
 
-    def slope(self, here: DensityPlace) -> _Sloped:
-        return _Sloped(here.gradient, here.curvature, here.curvature.diagonal.clip(1e-3))
+    def slope(self, current: DensityPoint) -> _ClimbSlope:
+        return _ClimbSlope(
+            current.gradient, current.curvature, current.curvature.diagonal.clip(1e-3)
+        )
 
-    def solve(self, slope: _Sloped, damping: float) -> Step | None:
-        factor = _factor(slope.curvature.add_diagonal(damping * slope.metric))
+    def solve(self, slope: _ClimbSlope, damping: float) -> Step | None:
+        factor = _factorise(slope.curvature.add_diagonal(damping * slope.metric))
         if factor is None:
             return None
         change = factor.solve(slope.gradient)
         return Step(change, float(change @ slope.gradient))
 
-    def accepts_step(self, here: DensityPlace, ahead: DensityPlace, promised: float) -> bool:
-        return ahead.value > here.value or promised < _ROUNDING * abs(here.value) + 1e-9
+    def accepts_step(self, current: DensityPoint, ahead: DensityPoint, promised: float) -> bool:
+        return (
+            ahead.value > current.value or promised < _RELATIVE_ROUNDING * abs(current.value) + 1e-9
+        )
 
 
 class Mode(NamedTuple):
-    """The highest point given standard deviations, and the normal distribution about it."""
+    """The mode given standard deviations, and the normal distribution about it."""
 
     point: np.ndarray
     factor: BorderedFactor  # of minus the second derivatives
-    evidence: float  # the log of the integral of the density, approximately
+    evidence: float  # log integral of the density, by Laplace's approximation
 
 
-def _factor(curvature: Bordered) -> BorderedFactor | None:
-    """The factor of minus the second derivatives; None where they are not those of a maximum."""
+def _factorise(curvature: Bordered) -> BorderedFactor | None:
+    """Return the factor of minus the second derivatives; None unless they are positive definite."""
     try:
         return BorderedFactor(curvature)
     except np.linalg.LinAlgError:
         return None
 
 
-def _damped_factor(curvature: Bordered) -> BorderedFactor:
-    """The factor of curvatures that rounding may leave not quite positive."""
-    damped = (
-        _factor(curvature.add_diagonal(damping * np.abs(curvature.diagonal)))
+def _factorise_damped(curvature: Bordered) -> BorderedFactor:
+    """Return the factor of a curvature that rounding may leave not quite positive definite."""
+    factors = (
+        _factorise(curvature.add_diagonal(damping * np.abs(curvature.diagonal)))
         for damping in _DAMPINGS
     )
-    factor = next((each for each in damped if each is not None), None)
+    factor = next((candidate for candidate in factors if candidate is not None), None)
     if factor is None:
         raise DataError(
             "The scales of the covariates differ too much; divide each covariate by its standard"
@@ -105,80 +125,97 @@ def _damped_factor(curvature: Bordered) -> BorderedFactor:
     return factor
 
 
-def highest(density: Density, spreads: Spreads, start: np.ndarray | None = None) -> Mode:
-    """Return the mode of the density, by damped Newton steps from a point, or from equal worths and
-    judges."""
-    climb = _Climb(density, spreads)
+def find_mode(density: Density, spreads: Spreads, start: np.ndarray | None = None) -> Mode:
+    """Find the mode of the density by damped Newton steps.
 
-    def climbed(begin: np.ndarray) -> DensityPlace:
+    `start`: None starts from equal worths and judges.
+    """
+    climb = _DensityClimb(density, spreads)
+
+    def climb_from(coordinates: np.ndarray) -> DensityPoint:
         return maximise_newton(
-            climb, climb.look(begin), _GAIN, take_last=True, damping=1e-6, max_change=_LONGEST
+            climb,
+            climb.evaluate(coordinates),
+            _LAST_GAIN,
+            take_last=True,
+            damping=1e-6,
+            max_change=_MAX_CHANGE,
         ).point
 
-    if start is None:  # from afar by steps that are never those towards a saddle
-        afar = _Climb(density, spreads, is_convex=True)
+    if start is None:  # convex steps never lead to a saddle
+        convex_climb = _DensityClimb(density, spreads, is_convex=True)
         start = maximise_newton(
-            afar, afar.look(np.zeros(density.size)), _NEAR, damping=1e-6, max_change=_LONGEST
-        ).point.where
-    end = climbed(start)
-    factor = _factor(end.curvature)
+            convex_climb,
+            convex_climb.evaluate(np.zeros(density.size)),
+            _CONVEX_GAIN,
+            damping=1e-6,
+            max_change=_MAX_CHANGE,
+        ).point.point
+    end = climb_from(start)
+    factor = _factorise(end.curvature)
     if factor is None:  # a saddle, such as that of two judges who contradict each other
-        end = climbed(
-            end.where + _ASIDE * np.where(density.is_free, np.cos(np.arange(density.size)), 0.0)
+        end = climb_from(
+            end.point
+            + _SADDLE_STEP * np.where(density.is_free, np.cos(np.arange(density.size)), 0.0)
         )
-        factor = _factor(end.curvature)
-    return _about(density, end.where, end.value, spreads, factor)
+        factor = _factorise(end.curvature)
+    return _build_mode(density, end.point, end.value, spreads, factor)
 
 
-def _about(
+def _build_mode(
     density: Density,
     point: np.ndarray,
-    value: float,
+    log_density: float,
     spreads: Spreads,
     factor: BorderedFactor | None,
 ) -> Mode:
-    """The normal distribution about a mode; without a factor that of the convex part of the
-    density."""
+    """Return the mode with a normal approximation about it.
+
+    Without a factor, the convex component of the density provides one.
+    """
     if factor is None:
-        convex = added(density.curvature(point, is_convex=True), density.prior_curvature(spreads))
-        factor = _damped_factor(convex)
-    free = int(density.is_free.sum())
+        convex = add_bordered(
+            density.curvature(point, is_convex=True), density.prior_curvature(spreads)
+        )
+        factor = _factorise_damped(convex)
+    n_free = int(density.is_free.sum())
     return Mode(
-        point, factor, value + 0.5 * (free * math.log(2.0 * math.pi) - factor.log_determinant)
+        point,
+        factor,
+        log_density + 0.5 * (n_free * math.log(2.0 * math.pi) - factor.log_determinant),
     )
 
 
-# Their marginal, on a lattice of their logarithms -------------------------------------------------
+# The marginal of standard deviations, on a lattice of their logarithms ----------------------------
 
 
-# of the lattice, by standard deviation
-_STARTS = MIDDLE, math.log(0.3), math.log(0.3), math.log(0.3)
-_WIDEST, _FARTHEST = 0.5, 12  # first steps, and most steps in one direction
-# of log weights, by the number of standard deviations, below which points do not count
+# first centre of the lattice, by standard deviation
+_CENTRES = LOG_SPREAD_MEAN, math.log(0.3), math.log(0.3), math.log(0.3)
+_FIRST_STEP, _MAX_STEPS = 0.5, 12  # first steps, and most steps in one direction
+# largest drop of log weights of points, by the number of standard deviations
 _DROPS = 0.0, 6.0, 4.0
-_STEEPEST = 1.0  # fall of the log density at the neighbours of the top that is fine enough
-_MOST_FINER = 12  # times that the lattice is made finer
-# above which deviations are not mirrored, and two standard deviations have no grid
-_MANY_ROWS = 20_000
-_TOGETHER = 1 << 21  # rows times points at a time
-# deviations by which asymmetry is measured, and rows times them at most
-_PILOT, _PILOT_TERMS = 200, 1 << 22
+_MAX_FALL = 1.0  # largest fall of the log density between neighbours of a fine lattice
+_MAX_REFINEMENTS = 12  # refinements of the lattice
+# with more rows, deviations are not mirrored, and two standard deviations have no grid
+_MAX_MIRRORED_ROWS = 20_000
+_BLOCK_TERMS = 1 << 21  # rows times points of a block
+# deviations that measure asymmetry, and their limit times rows
+_PILOT_DEVIATIONS, _PILOT_TERMS = 200, 1 << 22
 
 
-def _key(logs: np.ndarray) -> tuple[float, ...]:
-    """A point of a lattice, whichever sums of steps have led to it."""
+def _build_key(logs: np.ndarray) -> tuple[float, ...]:
+    """Return a hashable key of a lattice point, free of rounding."""
     return tuple(np.round(logs, 12).tolist())
 
 
 class Marginal:
-    r"""The density with standard deviations that are learned, as a mixture over points of their
-    logarithms.
+    r"""The density with learned standard deviations, as a mixture over points of their logarithms.
 
     The weight of a point is the prior density of the logarithms times Laplace's approximation of
     the integral of the density there. With one or two standard deviations the points are a lattice,
     which begins with steps of 0.5, moves to where it is highest, and becomes finer until the
     weights of neighbours fall by about half a unit of their logarithm; points are added until these
-    fall by 6, or by 4 with two. Of equal steps the sums are as exact as integrals of a smooth
+    fall by 6, or by 4 with two. With equal steps, sums are as exact as integrals of a smooth
     function can be. With three or more, or two and many rows, the points are the mode c of the
     marginal and, along each of the K logarithms with a standard deviation of :math:`\sigma_k` by
     the curvature there,
@@ -195,7 +232,7 @@ class Marginal:
     ----------
     density : Density
     worths, judges, drift : float or None
-        Standard deviations that are known; None: learned, if the density has them.
+        Fixed standard deviations; None: learned, if the density has them.
 
     References
     ----------
@@ -211,267 +248,291 @@ class Marginal:
         drift: float | None = None,
     ) -> None:
         self.density = density
-        known = enumerate((worths, judges, drift, None))
-        self._known = tuple(each if k in density.spread_kinds else math.nan for k, each in known)
-        self.learned = tuple(k for k, each in enumerate(self._known) if each is None)
-        # factors of many options are large
-        self._found: dict[tuple[float, ...], tuple[float, np.ndarray]] = {}
-        self._last: Mode | None = None
-        centre, step = (
-            np.array([_STARTS[k] for k in self.learned]),
-            np.full(len(self.learned), _WIDEST),
+        fixed = enumerate((worths, judges, drift, None))
+        self._known = tuple(
+            spread if k in density.spread_kinds else math.nan for k, spread in fixed
         )
-        by_axes = len(step) > 2 or (len(step) == 2 and density.n_rows > _MANY_ROWS)
+        self.learned = tuple(k for k, spread in enumerate(self._known) if spread is None)
+        # log marginal and mode by point; modes without factors, which are large
+        self._cache: dict[tuple[float, ...], tuple[float, np.ndarray]] = {}
+        self._last: Mode | None = None
+        centre = np.array([_CENTRES[k] for k in self.learned])
+        step = np.full(len(self.learned), _FIRST_STEP)
+        by_axes = len(step) > 2 or (len(step) == 2 and density.n_rows > _MAX_MIRRORED_ROWS)
         by_slopes = {WORTHS, JUDGES, BIAS}.issuperset(self.learned) and density.n_periods == 1
         if by_slopes:
-            centre, step = self._by_slopes(centre, step)
-        for _ in range(0 if by_axes and by_slopes else _MOST_FINER * len(step)):
-            centre, finer = self._better(centre, step)
-            if np.all(finer == step):
+            centre, step = self._start_by_slopes(centre, step)
+        for _ in range(0 if by_axes and by_slopes else _MAX_REFINEMENTS * len(step)):
+            centre, finer_step = self._refine_lattice(centre, step)
+            if np.all(finer_step == step):
                 break
-            step = finer
+            step = finer_step
         if by_axes:
-            self._fill_axes(centre, step if by_slopes else self._widths(centre, step))
+            self._build_axes(centre, step if by_slopes else self._estimate_widths(centre, step))
         else:
-            self._fill(centre, step)
+            self._build_lattice(centre, step)
 
     @property
     def best(self) -> tuple[Spreads, Mode]:
-        """The point with the greatest density of logarithms."""
-        k = int(np.argmax([self._value(each) for each in self._logs]))
-        return self.spreads[k], self.mode(k)
+        """The standard deviations with the greatest log marginal, and the mode there."""
+        k = int(np.argmax([self._log_marginal(logs) for logs in self._logs]))
+        return self.spreads[k], self.build_mode(k)
 
     @property
-    def middle(self) -> np.ndarray:
-        """The mean of the modes."""
+    def mean_mode(self) -> np.ndarray:
+        """The mean of the modes, shape (size,)."""
         return self.weights @ np.array(self._points)
 
-    def precision(self, contrasts: np.ndarray) -> Callable[[float], np.ndarray]:
-        """Return the precision of contrasts (size, k) at the best mode by how often each answer is
-        there, the prior's included."""
+    def contrast_precision(self, contrasts: np.ndarray) -> Callable[[float], np.ndarray]:
+        """Return the precision of contrasts (size, k) by number of repetitions.
+
+        Precision is evaluated at the best mode and includes the prior.
+        """
         spreads, mode = self.best
         prior = self.density.prior_curvature(spreads)
-        once = self.density.curvature(mode.point, is_convex=True)
+        curvature = self.density.curvature(mode.point, is_convex=True)
 
-        def at(times: float) -> np.ndarray:
-            factor = _damped_factor(added(prior, Bordered(*(times * part for part in once))))
+        def compute_precision(n_repetitions: float) -> np.ndarray:
+            factor = _factorise_damped(
+                add_bordered(prior, Bordered(*(n_repetitions * matrix for matrix in curvature)))
+            )
             return np.linalg.pinv(contrasts.T @ factor.solve(contrasts), hermitian=True)
 
-        return at
+        return compute_precision
 
-    def mode(self, k: int) -> Mode:
-        """Return the mode at a point of the lattice."""
+    def build_mode(self, k: int) -> Mode:
+        """Return the mode at lattice point k."""
         point, spreads = self._points[k], self.spreads[k]
-        here = _Climb(self.density, spreads).look(point)
-        return _about(self.density, point, here.value, spreads, _factor(here.curvature))
+        current = _DensityClimb(self.density, spreads).evaluate(point)
+        return _build_mode(
+            self.density, point, current.value, spreads, _factorise(current.curvature)
+        )
 
-    def _by_slopes(self, centre: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return a centre near the top of the marginal and steps as fine as it is narrow, where 0.5
-        is wide."""
+    def _start_by_slopes(
+        self, centre: np.ndarray, step: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return a centre near the top of the marginal, and steps.
+
+        Steps are as fine as the marginal is narrow where 0.5 is too wide.
+        """
         # With g and v the means and variances, given their standard deviation tau, of what it
         # spreads, the slope of the log marginal by log tau is sum_j((g_j^2 + v_j) / tau^2 - 1) and
         # that of the log prior (Fisher's identity), and the information that normal means with
         # known errors have of it 2 sum_j(1 - v_j / tau^2)^2.
-        places = {WORTHS: self.density.worths, JUDGES: self.density.judges, BIAS: self.density.bias}
-        for _ in range(_MOST_FINER):
-            self._value(centre)
+        slices = {WORTHS: self.density.worths, JUDGES: self.density.judges, BIAS: self.density.bias}
+        for _ in range(_MAX_REFINEMENTS):
+            self._log_marginal(centre)
             assert self._last is not None
-            variances, change, width = (
-                self._last.factor.variances,
-                np.zeros_like(centre),
-                np.zeros_like(centre),
-            )
-            for number, k in enumerate(self.learned):
-                squared, own = math.exp(2.0 * centre[number]), variances[places[k]]
-                slope, bend = _log_prior_slope(k, centre[number])
-                slope += float(((self._last.point[places[k]] ** 2 + own) / squared - 1.0).sum())
-                width[number] = (2.0 * float(((1.0 - own / squared) ** 2).sum()) + bend) ** -0.5
-                change[number] = 0.5 * math.log1p(max(2.0 * slope * width[number] ** 2, -0.9))
+            variances = self._last.factor.variances
+            change, width = np.zeros_like(centre), np.zeros_like(centre)
+            for i, k in enumerate(self.learned):
+                squared, v = math.exp(2.0 * centre[i]), variances[slices[k]]
+                slope, bend = _differentiate_log_prior(k, centre[i])
+                slope += float(((self._last.point[slices[k]] ** 2 + v) / squared - 1.0).sum())
+                width[i] = (2.0 * float(((1.0 - v / squared) ** 2).sum()) + bend) ** -0.5
+                change[i] = 0.5 * math.log1p(max(2.0 * slope * width[i] ** 2, -0.9))
             if (np.abs(change) < 0.5 * width).all():
                 return centre, np.minimum(width, step)
             centre = centre + np.clip(change, -1.0, 1.0)
         return centre, step
 
-    def _better(self, centre: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lattice moved to its highest point nearby, with steps that fit the fall
-        there."""
+    def _refine_lattice(
+        self, centre: np.ndarray, step: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Move the lattice to its highest point nearby, and fit steps to the fall there."""
         step = step.copy()
         for k in range(len(step)):
             unit = np.where(np.arange(len(step)) == k, step, 0.0)
-            down, here, up = self._around(centre, unit)
-            for _ in range(_FARTHEST):
-                if max(down, up) <= here:
+            down, log_marginal, up = self._marginal_neighbours(centre, unit)
+            for _ in range(_MAX_STEPS):
+                if max(down, up) <= log_marginal:
                     break
                 centre = centre + (unit if up > down else -unit)
-                down, here, up = self._around(centre, unit)
-            bend = 2.0 * here - down - up
-            if bend > 2.0 * _STEEPEST:
+                down, log_marginal, up = self._marginal_neighbours(centre, unit)
+            bend = 2.0 * log_marginal - down - up
+            if bend > 2.0 * _MAX_FALL:
                 centre = centre + 0.5 * (up - down) / bend * unit
                 step[k] *= math.sqrt(1.0 / bend)
         return centre, step
 
-    def _around(self, centre: np.ndarray, unit: np.ndarray) -> tuple[float, float, float]:
-        """Return the log of the marginal a step before a point, there, and a step behind it."""
-        return self._value(centre - unit), self._value(centre), self._value(centre + unit)
+    def _marginal_neighbours(
+        self, centre: np.ndarray, unit: np.ndarray
+    ) -> tuple[float, float, float]:
+        """Return the log marginal a step before a point, at it, and after it."""
+        return (
+            self._log_marginal(centre - unit),
+            self._log_marginal(centre),
+            self._log_marginal(centre + unit),
+        )
 
-    def _fill(self, centre: np.ndarray, step: np.ndarray) -> None:
-        """Fill the lattice with the points that count."""
-        place, drop = (0,) * len(step), _DROPS[len(step)]
-        seen, edge = {place: self._value(centre)}, [place]
-        ways = [
-            tuple(np.eye(len(step), dtype=int)[k] * sign)
-            for k in range(len(step))
-            for sign in (-1, 1)
-        ]
+    def _build_lattice(self, centre: np.ndarray, step: np.ndarray) -> None:
+        """Fill the lattice with its points of sufficient weight."""
+        origin, drop = (0,) * len(step), _DROPS[len(step)]
+        log_weights, edge = {origin: self._log_marginal(centre)}, [origin]
+        unit = np.eye(len(step), dtype=int)
+        directions = [*unit, *-unit]
         while edge:
-            near = {
-                tuple(np.add(each, way).tolist()) for each, way in itertools.product(edge, ways)
-            } - set(seen)
+            neighbours = {
+                tuple((index + direction).tolist())
+                for index, direction in itertools.product(edge, directions)
+            } - set(log_weights)
             edge = []
-            for each in sorted(near, key=lambda far: np.abs(far).sum()):
-                if max(map(abs, each)) > 2 * _FARTHEST:
+            for index in sorted(neighbours, key=lambda index: np.abs(index).sum()):
+                if max(map(abs, index)) > 2 * _MAX_STEPS:
                     continue
-                seen[each] = self._value(centre + np.array(each) * step)
-                if seen[each] > max(seen.values()) - drop:
-                    edge.append(each)
-        top = max(seen.values())
-        kept = [each for each in sorted(seen) if seen[each] >= top - drop]
-        weights = np.exp(np.array([seen[each] for each in kept]) - top)
+                log_weights[index] = self._log_marginal(centre + np.array(index) * step)
+                if log_weights[index] > max(log_weights.values()) - drop:
+                    edge.append(index)
+        top = max(log_weights.values())
+        heavy = [index for index in sorted(log_weights) if log_weights[index] >= top - drop]
+        weights = np.exp(np.array([log_weights[index] for index in heavy]) - top)
         self.evidence = top + math.log(weights.sum()) + float(np.log(step).sum())
-        self._keep([centre + np.array(each) * step for each in kept], weights / weights.sum(), step)
+        logs = [centre + np.array(index) * step for index in heavy]
+        self._store_points(logs, weights / weights.sum(), step)
 
-    def _widths(self, centre: np.ndarray, step: np.ndarray) -> np.ndarray:
-        """Return the standard deviations of a normal marginal by its fall a step aside."""
-        down, here, up = zip(*(self._around(centre, unit) for unit in np.diag(step)), strict=True)
-        bends = 2.0 * np.array(here) - np.array(down) - np.array(up)
+    def _estimate_widths(self, centre: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Return standard deviations of a normal marginal from its fall after a step."""
+        down, log_marginal, up = zip(
+            *(self._marginal_neighbours(centre, unit) for unit in np.diag(step)), strict=True
+        )
+        bends = 2.0 * np.array(log_marginal) - np.array(down) - np.array(up)
         return step / np.sqrt(np.maximum(bends, 0.25))
 
-    def _fill_axes(self, centre: np.ndarray, step: np.ndarray) -> None:
-        """Take the points along axes of a normal marginal; steps are its standard deviations."""
-        count = len(step)
-        far = math.sqrt(max(3.0, count))
-        ends = [centre + sign * far * unit for unit in np.diag(step) for sign in (-1.0, 1.0)]
-        weights = np.full(2 * count + 1, 0.5 / max(3.0, count))
-        weights[0] = 1.0 - 2 * count * weights[1]
+    def _build_axes(self, centre: np.ndarray, step: np.ndarray) -> None:
+        """Build points along the axes of a normal marginal with these standard deviations."""
+        K = len(step)
+        distance = math.sqrt(max(3.0, K))
+        ends = [centre + sign * distance * unit for unit in np.diag(step) for sign in (-1.0, 1.0)]
+        weights = np.full(2 * K + 1, 0.5 / max(3.0, K))
+        weights[0] = 1.0 - 2 * K * weights[1]
         self.evidence = (
-            self._value(centre) + float(np.log(step).sum()) + 0.5 * count * math.log(2.0 * math.pi)
+            self._log_marginal(centre)
+            + float(np.log(step).sum())
+            + 0.5 * K * math.log(2.0 * math.pi)
         )
-        self._keep([centre, *ends], weights.clip(0.0), np.zeros(count))
+        self._store_points([centre, *ends], weights.clip(0.0), np.zeros(K))
 
-    def _keep(self, logs: list[np.ndarray], weights: np.ndarray, cell: np.ndarray) -> None:
-        """Keep points of the marginal with their weights and the widths of the cells about them."""
-        for each in logs:
-            self._value(each)
-        self._logs, self.weights, self._cell = logs, weights, cell
-        self.spreads = [self._spreads(each) for each in logs]
-        self._points = [self._found[_key(each)][1] for each in logs]
+    def _store_points(self, logs: list[np.ndarray], weights: np.ndarray, cell: np.ndarray) -> None:
+        """Store points of the marginal with weights and widths of their cells."""
+        for point in logs:
+            self._log_marginal(point)
+        self._logs, self.weights, self._cell_widths = logs, weights, cell
+        self.spreads = [self._spreads_from_logs(point) for point in logs]
+        self._points = [self._cache[_build_key(point)][1] for point in logs]
 
-    def _spreads(self, logs: np.ndarray) -> Spreads:
-        """Return the standard deviations at a point."""
-        found = list(self._known)
-        for k, value in zip(self.learned, logs, strict=True):
-            found[k] = math.exp(value)
-        return Spreads(*map(np.asarray, found))
+    def _spreads_from_logs(self, logs: np.ndarray) -> Spreads:
+        """Return the standard deviations at a lattice point."""
+        spreads = list(self._known)
+        for k, log in zip(self.learned, logs, strict=True):
+            spreads[k] = math.exp(log)
+        return Spreads(*map(np.asarray, spreads))
 
-    def _value(self, logs: np.ndarray) -> float:
-        """Return the log of the marginal at a point; modes of neighbours are near."""
-        key = _key(logs)
-        if key not in self._found:
-            nearest = min(self._found, key=lambda other: math.dist(other, key), default=None)
-            start = None if nearest is None else self._found[nearest][1]
-            mode = self._last = highest(self.density, self._spreads(logs), start)
-            of_spreads = [
+    def _log_marginal(self, logs: np.ndarray) -> float:
+        """Return the log marginal at a point; climbs start at the nearest known mode."""
+        key = _build_key(logs)
+        if key not in self._cache:
+            nearest = min(
+                self._cache, key=lambda cached_key: math.dist(cached_key, key), default=None
+            )
+            start = None if nearest is None else self._cache[nearest][1]
+            mode = self._last = find_mode(self.density, self._spreads_from_logs(logs), start)
+            log_priors = [
                 self.density.log_spread_prior(k, log)
                 for k, log in zip(self.learned, logs, strict=True)
             ]
-            self._found[key] = mode.evidence + float(sum(of_spreads)), mode.point
-        return self._found[key][0]
+            self._cache[key] = mode.evidence + float(sum(log_priors)), mode.point
+        return self._cache[key][0]
 
     # Draws ----------------------------------------------------------------------------------------
 
-    def asymmetry(self, rng: np.random.Generator) -> float:
-        """Return the standard deviation of the log odds of deviations from the best mode and their
-        opposites."""
+    def measure_asymmetry(self, rng: np.random.Generator) -> float:
+        """Measure skewness: root mean squared log odds of deviations and their opposites."""
         spreads, mode = self.best
-        count = int(np.clip(_PILOT_TERMS // self.density.n_rows, 10, _PILOT))
-        ahead, behind = self._mirrored(mode, self.deviations(mode, rng, count), spreads)
+        count = int(np.clip(_PILOT_TERMS // self.density.n_rows, 10, _PILOT_DEVIATIONS))
+        ahead, behind = self._mirrored_log_densities(
+            mode, self.draw_deviations(mode, rng, count), spreads
+        )
         return float(np.sqrt(np.mean((ahead - behind) ** 2)))
 
-    def deviations(self, mode: Mode, rng: np.random.Generator, count: int) -> np.ndarray:
-        """Return normal deviations from a mode (size, draws)."""
-        away = mode.factor.draw(rng.standard_normal((self.density.size, count)))
-        away[~self.density.is_free] = 0.0
-        return away
+    def draw_deviations(self, mode: Mode, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Draw normal deviations from a mode, shape (size, draws)."""
+        deviations = mode.factor.draw(rng.standard_normal((self.density.size, count)))
+        deviations[~self.density.is_free] = 0.0
+        return deviations
 
-    def roots(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return W with W W' the covariance at each point of the lattice (points, size, size), and
-        the modes."""
-        modes = [self.mode(k) for k in range(len(self.weights))]
-        one = np.eye(self.density.size)
-        return np.array([mode.factor.draw(one) for mode in modes]), np.array(
-            [mode.point for mode in modes]
-        )
+    def covariance_roots(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return covariance roots W of all lattice points, with their modes.
 
-    def nearest(self, logs: np.ndarray) -> np.ndarray:
-        """Return the point of the lattice that is nearest to logarithms of standard deviations (4,
-        draws)."""
-        learned, places = list(self.learned), np.array(self._logs)
-        widths = np.maximum(np.ptp(places, axis=0), 1e-9)
-        away = (logs[learned].T[:, None] - places) / widths
-        return (away**2).sum(axis=2).argmin(axis=1)
+        :math:`W W'` is the covariance; shapes (points, size, size) and (points, size).
+        """
+        modes = [self.build_mode(k) for k in range(len(self.weights))]
+        identity = np.eye(self.density.size)
+        roots = np.array([mode.factor.draw(identity) for mode in modes])
+        return roots, np.array([mode.point for mode in modes])
 
-    def cells(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return a point of the lattice for each draw, and the logarithms of standard deviations
-        (4, draws)."""
+    def nearest_points(self, logs: np.ndarray) -> np.ndarray:
+        """Return the nearest lattice point to log standard deviations (4, draws)."""
+        learned, lattice = list(self.learned), np.array(self._logs)
+        widths = np.maximum(np.ptp(lattice, axis=0), 1e-9)
+        differences = (logs[learned].T[:, None] - lattice) / widths
+        return (differences**2).sum(axis=2).argmin(axis=1)
+
+    def draw_cells(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draw a lattice point and log standard deviations (4, draws) for each draw."""
         order = rng.permutation(count)
-        shares = (np.arange(count) + rng.random()) / count * (1.0 - 1e-12)
-        chosen = np.empty(count, np.int64)
-        chosen[order] = np.searchsorted(np.cumsum(self.weights), shares)
-        logs = np.log(np.array(self.spreads))[chosen].T
-        for j, cell in zip(self.learned, self._cell, strict=True):
-            logs[j] += cell * (rng.random(count) - 0.5)
-        return chosen, logs
+        quantiles = (np.arange(count) + rng.random()) / count * (1.0 - 1e-12)
+        point_indices = np.empty(count, np.int64)
+        point_indices[order] = np.searchsorted(np.cumsum(self.weights), quantiles)
+        logs = np.log(np.array(self.spreads))[point_indices].T
+        for j, width in zip(self.learned, self._cell_widths, strict=True):
+            logs[j] += width * (rng.random(count) - 0.5)
+        return point_indices, logs
 
-    def draws(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return points (size, draws), and the logarithms of their standard deviations (4, draws).
+    def draw_points(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draw points (size, draws) and their log standard deviations (4, draws).
 
         A deviation from the mode is normal, and kept or turned into its opposite by the density
         itself, which gives the draws its skewness to first order (Pozza, Durante & Szabo 2024,
         Skew-symmetric approximations of posterior distributions); of more than 20,000 rows it is
         normal.
         """
-        chosen, logs = self.cells(rng, count)
+        point_indices, logs = self.draw_cells(rng, count)
         points = np.zeros((self.density.size, count))
-        for k in np.unique(chosen):
-            own = np.flatnonzero(chosen == k)
-            mode, here = self.mode(k), self.spreads[k]
-            away = self.deviations(mode, rng, len(own))
-            if self.density.n_terms <= _MANY_ROWS:
-                ahead, behind = self._mirrored(mode, away, here)
+        for k in np.unique(point_indices):
+            draw_indices = np.flatnonzero(point_indices == k)
+            mode, spreads = self.build_mode(k), self.spreads[k]
+            deviations = self.draw_deviations(mode, rng, len(draw_indices))
+            if self.density.n_terms <= _MAX_MIRRORED_ROWS:
+                ahead, behind = self._mirrored_log_densities(mode, deviations, spreads)
                 with np.errstate(over="ignore", invalid="ignore"):  # of points without any density
-                    away[:, rng.random(len(own)) * (1.0 + np.exp(behind - ahead)) > 1.0] *= -1.0
-            points[:, own] = mode.point[:, None] + away
+                    deviations[
+                        :, rng.random(len(draw_indices)) * (1.0 + np.exp(behind - ahead)) > 1.0
+                    ] *= -1.0
+            points[:, draw_indices] = mode.point[:, None] + deviations
         return points, logs
 
-    def _mirrored(self, mode: Mode, away: np.ndarray, spreads: Spreads) -> list[np.ndarray]:
-        """Return the log density of many deviations, and of their opposites, some at a time."""
-        some = max(1, _TOGETHER // self.density.n_rows)
-        blocks = [away[:, begin : begin + some] for begin in range(0, away.shape[1], some)]
+    def _mirrored_log_densities(
+        self, mode: Mode, deviations: np.ndarray, spreads: Spreads
+    ) -> list[np.ndarray]:
+        """Return log densities of deviations from a mode and of their opposites."""
+        block_size = max(1, _BLOCK_TERMS // self.density.n_rows)
+        blocks = [
+            deviations[:, begin : begin + block_size]
+            for begin in range(0, deviations.shape[1], block_size)
+        ]
+        log_densities = []
         with np.errstate(over="ignore", invalid="ignore"):
-            return [
-                np.concatenate(
-                    [
-                        self.density.values(mode.point[:, None] + sign * each, spreads)
-                        for each in blocks
-                    ]
+            for sign in (1.0, -1.0):
+                points = [mode.point[:, None] + sign * block for block in blocks]
+                log_densities.append(
+                    np.concatenate([self.density.log_densities(x, spreads) for x in points])
                 )
-                for sign in (1.0, -1.0)
-            ]
+        return log_densities
 
 
-def _log_prior_slope(k: int, log_spread: float) -> tuple[float, float]:
-    """Return the slope of the log prior of a log standard deviation, and minus its curvature."""
+def _differentiate_log_prior(k: int, log_spread: float) -> tuple[float, float]:
+    """Return slope and minus curvature of the log prior of a log standard deviation."""
     if k == WORTHS:
-        return (MIDDLE - log_spread) / WIDTH**2, WIDTH**-2.0
-    scaled = math.exp(2.0 * log_spread) / SPREAD**2
+        return (LOG_SPREAD_MEAN - log_spread) / LOG_SPREAD_SD**2, LOG_SPREAD_SD**-2.0
+    scaled = math.exp(2.0 * log_spread) / HALF_NORMAL_SCALE**2
     return 1.0 - scaled, 2.0 * scaled

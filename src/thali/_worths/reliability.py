@@ -1,5 +1,4 @@
-"""Reliability, as comparative judgement reports it: how well estimates agree with the worths
-themselves."""
+"""Reliability, as comparative judgement reports it: agreement of estimates with true worths."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from thali._model.finding import Finding
 from thali._posterior.interval import interval_name, tails_of
 
 from .density import Density, Spreads
-from .laplace import highest
+from .laplace import find_mode
 
 if TYPE_CHECKING:
     import pandas
@@ -21,22 +20,25 @@ _MEASURES = {
     "split_half_judges": "split halves by judges (Spearman-Brown)",
     "split_half_comparisons": "split halves by comparisons (Spearman-Brown)",
 }
-_SPLITS = 20
-_MOST_ROWS, _MOST_COORDINATES = 100_000, 500  # above, splits take longer than the fit
+_N_SPLITS = 20
+_MAX_ROWS, _MAX_COORDINATES = 100_000, 500  # with more, splits take longer than the fit
 
 
-def squared_correlations(log_worths: np.ndarray) -> np.ndarray:
-    """Return the squared correlation of posterior means with each draw, from draws (draws, options)
-    of log worths."""
+def compute_squared_correlations(log_worths: np.ndarray) -> np.ndarray:
+    """Return squared correlations of posterior means with draws of log worths, (draws,).
+
+    `log_worths` is (draws, options).
+    """
     centred = log_worths - log_worths.mean(axis=1, keepdims=True)
     means = centred.mean(axis=0)
     scale = (centred**2).sum(axis=1) * (means @ means)
     return (centred @ means) ** 2 / np.maximum(scale, 1e-300)
 
 
-def separation(log_worths: np.ndarray) -> float:
-    r"""Return the scale separation reliability of posterior means m with posterior variances v,
-    which are shrunk:
+def separation_reliability(log_worths: np.ndarray) -> float:
+    r"""Return the scale separation reliability of posterior means.
+
+    With posterior means m, which are shrunk, and posterior variances v it is
 
     .. math:: \operatorname{Var}(m) / (\operatorname{Var}(m) + \bar v)
     """
@@ -45,79 +47,83 @@ def separation(log_worths: np.ndarray) -> float:
     return float(between / max(between + within, 1e-300))
 
 
-def split_half(
+def estimate_split_half(
     density: Density,
     spreads: Spreads,
     start: np.ndarray,
     rng: np.random.Generator,
     judge: np.ndarray | None = None,
 ) -> float:
-    """Return the reliability of estimates by the correlation of those from random halves (Spearman
-    and Brown).
+    """Estimate reliability by correlating modes of random halves (Spearman-Brown).
 
-    It is the median of 20 splits, at known standard deviations; a correlation below 0 is reported
-    unchanged. `judge`: of each row, by whom answers are split; None: each answer falls in either
-    half. `start`: a point from which modes are found.
+    It is the median of 20 splits, at fixed standard deviations; a correlation below 0 is reported
+    unchanged. `judge`: the judge of each row, to split by; None: each answer falls in
+    either half. `start`: first point of searches for modes.
     """
-    found = []
-    for _ in range(_SPLITS):
+    reliabilities = []
+    for _ in range(_N_SPLITS):
         if judge is None:
-            halves = density.halves(rng)
+            halves = density.split_answers(rng)
         else:
-            count = int(judge.max()) + 1
-            is_first = (rng.permutation(count) < count // 2)[judge]
-            halves = density.raised(is_first), density.raised(~is_first)
-        one, other = (
-            density.centred(highest(each, spreads, start).point[density.worths]) for each in halves
+            n_judges = int(judge.max()) + 1
+            is_first = (rng.permutation(n_judges) < n_judges // 2)[judge]
+            halves = density.raise_to_power(is_first), density.raise_to_power(~is_first)
+        x, y = (
+            density.centre_worths(find_mode(half, spreads, start).point[density.worths])
+            for half in halves
         )
-        one, other = one[-density.n_options :], other[-density.n_options :]
-        r = float(one @ other) / max(float(np.sqrt((one @ one) * (other @ other))), 1e-300)
-        found.append(2.0 * r / (1.0 + r) if r > 0.0 else r)
-    return float(np.median(found))
+        x, y = x[-density.n_options :], y[-density.n_options :]
+        r = float(x @ y) / max(float(np.sqrt((x @ x) * (y @ y))), 1e-300)
+        reliabilities.append(2.0 * r / (1.0 + r) if r > 0.0 else r)
+    return float(np.median(reliabilities))
 
 
-def split_halves(
+def estimate_split_halves(
     source: Any, density: Density, judge: np.ndarray | None, random_seed: Any
 ) -> dict[str, float]:
-    """Return the reliability by random halves under the name of what is split; nothing where there
-    are many rows.
+    """Estimate split-half reliability, by name; an empty dict if there are many rows.
 
-    `source.marginal`: the lattice, which a model makes here alone.
+    `source.marginal`: the lattice, which a model builds only here.
     """
-    if density.n_rows > _MOST_ROWS or density.size > _MOST_COORDINATES:
+    if density.n_rows > _MAX_ROWS or density.size > _MAX_COORDINATES:
         return {}
     (rng,) = spawn_generators(random_seed, 1)
     spreads, mode = source.marginal.best
-    name = "split_half_comparisons" if judge is None else "split_half_judges"
-    return {name: split_half(density, spreads, mode.point, rng, judge)}
+    unit = "comparisons" if judge is None else "judges"
+    return {f"split_half_{unit}": estimate_split_half(density, spreads, mode.point, rng, judge)}
 
 
-def reliability_table(
+def tabulate_reliability(
     log_worths: np.ndarray, halves: dict[str, float], ci: float
 ) -> "pandas.DataFrame":
-    """Return a row a measure, from draws (draws, options) of log worths and what `split_halves`
-    returns."""
+    """Return a table of reliability, one row per measure.
+
+    `log_worths` is (draws, options); `halves` come from `estimate_split_halves`.
+    """
     import pandas as pd
 
-    squared = squared_correlations(log_worths)
-    found = {"r_squared": (squared.mean(), *np.quantile(squared, tails_of(ci)))}
-    for name, value in ({"separation": separation(log_worths)} | halves).items():
-        found[name] = value, np.nan, np.nan
-    table = pd.DataFrame.from_dict(found, orient="index", columns=["reliability", "low", "high"])
+    squared = compute_squared_correlations(log_worths)
+    rows = {"r_squared": (squared.mean(), *np.quantile(squared, tails_of(ci)))}
+    for name, estimate in ({"separation": separation_reliability(log_worths)} | halves).items():
+        rows[name] = estimate, np.nan, np.nan
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["reliability", "low", "high"])
     table.attrs["interval"] = ci
     return table.rename_axis("measure")
 
 
-def reliability_finding(table: "pandas.DataFrame", estimates: str) -> Finding:
-    """Return what such a table says, of estimates by their name."""
-    value, low, high = (probability(each) for each in table.loc["r_squared"].tolist())
-    sentence = f"Reliability, the squared correlation of {estimates} with true worths: {value} "
+def describe_reliability(table: "pandas.DataFrame", estimates: str) -> Finding:
+    """Return the finding about a reliability table; `estimates` names the estimates."""
+    r_squared, low, high = map(probability, table.loc["r_squared"].tolist())
+    sentence = f"Reliability, the squared correlation of {estimates} with true worths: {r_squared} "
     sentence += f"({interval_name(table.attrs['interval'])} {low} to {high})."
-    others = [
+    comparisons = [
         f"{name} {table.loc[key, 'reliability']:.2f}"
         for key, name in _MEASURES.items()
         if key in table.index
     ]
     return Finding(
-        sentence, title="Reliability", table=table, notes=(f"For comparison: {', '.join(others)}.",)
+        sentence,
+        title="Reliability",
+        table=table,
+        notes=(f"For comparison: {', '.join(comparisons)}.",),
     )

@@ -1,10 +1,10 @@
-"""What Bradley-Terry-Luce worths are called, take and answer, without loading them."""
+"""Name, options and results of Bradley-Terry-Luce worths, without loading the model."""
 
 from functools import partial
 
 from thali._arguments import positive
 from thali._data.kinds import CHOICES, PAIRS
-from thali._model.names import ALIASES_OF_WORTHS
+from thali._model.aliases import ALIASES_OF_WORTHS
 from thali._model.options import (
     ALTERNATIVE,
     BEST_WORST,

@@ -484,11 +484,7 @@ def test_intervals_of_unique_weights_are_inside_0_and_1_and_symmetric_in_log_odd
 
 @pytest.mark.fit
 def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
-    assert (
-        type(tree) is th.EliminationByAspects
-        and not tree._interrupted_
-        and not hasattr(tree, "posterior_")
-    )
+    assert type(tree) is th.EliminationByAspects and not hasattr(tree, "posterior_")
     for ask in (
         lambda: tree.features(),
         lambda: tree.ranks(),

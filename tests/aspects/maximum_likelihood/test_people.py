@@ -71,7 +71,7 @@ def test_scores_are_the_gradients_of_each_person(name):
         each.sum(axis=0), found.pose.slopes(weights, beta).gradient, rtol=1e-9, atol=1e-9
     )
     point, step = np.concatenate([np.log(weights), beta]), 1e-6
-    for person in (0, clusters.number - 1):
+    for person in (0, clusters.n_respondents - 1):
         counts = clusters.tally[[person]].toarray()[0]
         numeric = []
         for k in range(len(point)):
@@ -132,7 +132,9 @@ def test_the_variance_is_that_of_a_loop_over_respondents_who_answered_unequally_
     data = make()
     found = maximised(data=data, **settings)._estimates_
     rng = np.random.default_rng(2)
-    tally = found.clusters.tally.multiply(rng.integers(1, 9, (found.clusters.number, 1))).tocsr()
+    tally = found.clusters.tally.multiply(
+        rng.integers(1, 9, (found.clusters.n_respondents, 1))
+    ).tocsr()
     weights, beta = (
         rng.gamma(1.0, size=len(found.weights)),
         0.3 * rng.normal(size=len(found.maximum.beta)),
@@ -276,7 +278,7 @@ def test_few_people_are_said_to_be_few():
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
         comparisons(people=8)
     )
-    said(model._estimates_.error_source, "8 respondents", "9 respondents", "5 more")
+    said(model.findings()["weights"].notes[-1], "8 respondents", "9 respondents", "5 more")
     assert (
         model.maximum_likelihood.fit_test().people == 0
         and "std_error_independent" in model.summary()
@@ -286,7 +288,7 @@ def test_few_people_are_said_to_be_few():
         comparisons(people=9)
     )
     assert enough.maximum_likelihood.fit_test(samples=19).people == 9
-    said(enough._estimates_.error_source, "9 respondents", "8 degrees of freedom")
+    said(enough.findings()["weights"].notes[-1], "9 respondents", "8 degrees of freedom")
 
 
 def test_people_stay_in_choices_and_back():

@@ -11,7 +11,7 @@ from helpers.pages import notebook
 from scipy.special import expit
 
 import thali as th
-from thali._choice.coding import coding_of
+from thali._choice.coding import build_coding
 from thali._inference.seeds import spawn_generators
 from thali._people.segments import (
     Preferences,
@@ -87,12 +87,12 @@ def preferred(whole, tastes, **arguments):
 def test_preferences_of_tastes(linear):
     """Against products written out, one level exchanged for the other."""
     from_table, _ = data()
-    coding = coding_of(from_table, linear)
+    coding = build_coding(from_table, linear)
     tastes = np.random.default_rng(6).normal(size=(4, 60, len(coding.names)))
     found = preferred(from_table, tastes, linear=linear)
     assert len(found) == 8 and found.index[0] == ("price", "5")
     rows = np.array([[price, 1, 0] for price in range(3)])
-    utility = tastes @ coding.matrix(rows).T
+    utility = tastes @ coding.encode_codes(rows).T
     middle = (
         expit(utility[..., 1] - utility[..., 0]) + expit(utility[..., 1] - utility[..., 2])
     ) / 2
@@ -103,13 +103,13 @@ def test_preferences_of_tastes(linear):
 @pytest.mark.fit
 def test_preferences_with_interactions_are_means_over_products():
     whole, _ = data()
-    coding = coding_of(whole, "price", None, [("price", "zoom")])
+    coding = build_coding(whole, "price", None, [("price", "zoom")])
     tastes = np.random.default_rng(9).normal(size=(4, 60, len(coding.names))) / 10
     found = preferred(whole, tastes, linear="price", interactions=[("price", "zoom")])
     kept = whole.products[np.linspace(0, len(whole.products) - 1, 5).round().astype(int)]
     with_zoom, without = kept.copy(), kept.copy()
     with_zoom[:, 2], without[:, 2] = 1, 0
-    utility = [tastes @ coding.matrix(products).T for products in (with_zoom, without)]
+    utility = [tastes @ coding.encode_codes(products).T for products in (with_zoom, without)]
     assert found.iloc[-1] == pytest.approx(expit(utility[0] - utility[1]).mean(), abs=1e-12)
 
 
@@ -117,15 +117,15 @@ def test_preferences_with_interactions_are_means_over_products():
 def test_preferences_for_no_choice():
     """Mean over real products of the probability that one is chosen where there is nothing else."""
     with_none, _ = data(True)
-    coding = coding_of(with_none)
+    coding = build_coding(with_none)
     tastes = np.random.default_rng(7).normal(size=(4, 60, len(coding.names)))
     found = preferred(with_none, tastes)
     assert list(found.index[:2]) == [("inside", "none"), ("inside", "inside")]
     real = with_none.products[with_none.products[:, 0] == 1]
     kept = real[np.linspace(0, len(real) - 1, 5).round().astype(int)]
-    nothing = coding.matrix(np.array([[0, -1, -1, -1]]))
+    nothing = coding.encode_codes(np.array([[0, -1, -1, -1]]))
     assert found.iloc[1] == pytest.approx(
-        expit(tastes @ (coding.matrix(kept) - nothing).T).mean(), abs=1e-12
+        expit(tastes @ (coding.encode_codes(kept) - nothing).T).mean(), abs=1e-12
     )
 
 

@@ -12,9 +12,9 @@ from helpers.product_class_fits import MONOTONE, drawn, experiment, fitted, of_d
 from helpers.sentences import refused, said, warned
 
 import thali as th
-from thali._choice.answers.market import as_saved, markets_of
+from thali._choice.answers.market import parse_markets, restore_saved_table
 from thali._choice.answers.simulator import MarketDraws
-from thali._choice.coding import coding_of
+from thali._choice.coding import build_coding
 from thali._choice.logits.hierarchical_draws import reported
 from thali._data.experiments.design import ExperimentDesign, build_design
 from thali._data.experiments.scheme import Attribute, Scheme
@@ -288,7 +288,7 @@ def test_effects_of_the_summary_are_those_of_the_table_of_levels(interactions):
     """A product over none is one of those that were shown, and two levels are compared in all of
     these."""
     data, draws = with_nothing(ORDERS[0]), (2, 6)
-    coding = coding_of(data, interactions=interactions)
+    coding = build_coding(data, interactions=interactions)
     tastes = np.random.default_rng(3).normal(size=(12, 8, len(coding.names)))
     table = with_tastes(data, tastes, interactions=interactions).level_effects()
     named = (table["attribute"] + ": " + table["level"] + " over " + table["over"]).tolist()
@@ -412,8 +412,8 @@ def test_neither_does_that_of_draws_with_the_same_utilities(interactions):
     frame, tastes, reference = with_nothing(ORDERS[0]).to_frame(), None, None
     for levels in ORDERS:
         data = with_nothing(levels)
-        coding = coding_of(data, interactions=interactions)
-        matrix = coding.matrix(data.scheme.encode(frame, data.respondents).products)
+        coding = build_coding(data, interactions=interactions)
+        matrix = coding.encode_codes(data.scheme.encode(frame, data.respondents).products)
         if tastes is None:
             reference, tastes = matrix, rng.normal(size=(12, 8, len(coding.names)))
         same = tastes @ np.linalg.lstsq(matrix, reference, rcond=None)[0].T
@@ -528,14 +528,14 @@ def test_a_market_of_a_file_has_a_row_of_none_and_errors_with_its_lines():
     scheme = th.ChoiceExperiment.from_frame(frame, none=2).scheme
     for word in ("none", "keine", ""):
         market = pd.DataFrame({"brand": ["A", "B", word], "price": [5, 9, None]}, index=[3, 4, 7])
-        (found,) = markets_of(scheme, as_saved(scheme, market))
+        (found,) = parse_markets(scheme, restore_saved_table(scheme, market))
         assert found.labels == ["1", "2", "3"] and scheme.encode(found.table).products[
             :, 0
         ].tolist() == [1, 1, 0]
     for columns in ({}, {"scenario": ["x", "x", "x"]}):
         wrong = market.assign(brand=["A", "B", "Bb"], **columns)
         with refused(DataError, "Attribute 'brand'", "row 7", "'Bb'"):
-            scheme.encode(markets_of(scheme, as_saved(scheme, wrong))[0].table)
+            scheme.encode(parse_markets(scheme, restore_saved_table(scheme, wrong))[0].table)
 
 
 @pytest.mark.unit

@@ -12,7 +12,7 @@ from helpers.sentences import refused, said, warned
 from scipy.optimize import minimize
 
 import thali as th
-from thali._choice.coding import coding_of
+from thali._choice.coding import build_coding
 from thali._choice.latent_class.fit import (
     derivatives,
     equal_classes,
@@ -61,7 +61,7 @@ def fitted():
 def panel(data, columns=("age", "sex"), linear=()):
     return panel_of(
         data,
-        coding_of(data, linear),
+        build_coding(data, linear),
         covariates_of(columns, data.people, data.n_respondents).matrix,
     )
 
@@ -73,7 +73,7 @@ def at(where, **classes):
 
 def tasks_of_people(data, linear=()):
     """For each person the (alternatives, chosen) of every task."""
-    matrix = coding_of(data, linear).matrix(data.products)[data.row_product]
+    matrix = build_coding(data, linear).encode_codes(data.products)[data.row_product]
     own = [
         (matrix[data.first_row[t] : data.first_row[t + 1]], data.chosen[t])
         for t in range(data.n_tasks)
@@ -122,7 +122,7 @@ def test_gradient_and_information_are_finite_differences():
 
 
 def test_without_columns_the_odds_are_those_of_sizes():
-    alone, by_columns = panel_of(small(), coding_of(small())), panel(small())
+    alone, by_columns = panel_of(small(), build_coding(small())), panel(small())
     sizes, constants = np.array([0.2, 0.5, 0.3]), [0, 3, *range(6, 21)]
     odds = np.log(sizes / sizes[0])[:, None]
     one, other = at(alone, sizes=sizes), at(by_columns, odds=np.hstack([odds, np.zeros((3, 2))]))
@@ -153,7 +153,7 @@ def test_another_maximiser_finds_the_same():
     """SciPy's BFGS on the naive likelihood, written with arrays, from a point nearby."""
     model, data = fitted(), by_age()
     z = covariates_of(["age", "sex"], data.people, data.n_respondents)
-    matrix = coding_of(data, "price").matrix(data.products)[data.row_product]
+    matrix = build_coding(data, "price").encode_codes(data.products)[data.row_product]
     person, starts = data.respondent_of_task, data.first_row[:-1]
     sizes = np.diff(data.first_row)
 

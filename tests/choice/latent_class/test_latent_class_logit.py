@@ -12,7 +12,7 @@ from helpers.sentences import refused, warned
 
 import thali as th
 import thali._choice.latent_class.fit as fit
-from thali._choice.coding import coding_of
+from thali._choice.coding import build_coding
 from thali._choice.latent_class.fit import (
     DRAWS,
     climb,
@@ -45,7 +45,7 @@ def fitted():
 
 
 def panel(data):
-    return panel_of(data, coding_of(data))
+    return panel_of(data, build_coding(data))
 
 
 def at(where, sizes=SIZES, tastes=TASTES):
@@ -162,7 +162,7 @@ def test_the_class_of_a_person_is_as_uncertain_as_the_draws_say():
     np.testing.assert_array_equal(kinds[0], model.membership_.iloc[person])
     np.testing.assert_array_equal(kinds[1:].argmax(axis=1), model._draws_.of_people[:, person])
     assert (kinds[1:].max(axis=1) == 1.0).all()
-    matrix = chooser.coding.rows(chooser.cells(market))
+    matrix = chooser.coding.encode_cells(chooser.cells(market))
     utility = chooser.tastes[3] @ matrix.T
     p = np.exp(utility) / np.exp(utility).sum(axis=1, keepdims=True)
     own = int(model._draws_.of_people[2, person])
@@ -173,7 +173,7 @@ def test_the_class_of_a_person_is_as_uncertain_as_the_draws_say():
 
 
 def _matrix(model, tasks):
-    return coding_of(segments()[0], model.linear).matrix(tasks.products)[tasks.row_product]
+    return build_coding(segments()[0], model.linear).matrix(tasks.products)[tasks.row_product]
 
 
 def test_draws_spread_as_the_standard_errors_say():

@@ -17,7 +17,7 @@ from helpers.sentences import refused, said
 from helpers.tiny_models import fitted
 
 import thali as th
-from thali._choice.coding import coding_of
+from thali._choice.coding import build_coding
 from thali._choice.logit import EncodedTasks
 from thali._choice.logits.attention import Attention, attention_of
 from thali._choice.logits.hierarchical_attention import (
@@ -247,7 +247,7 @@ def test_a_tiny_problem_against_quadrature():
 
 
 def owned_by_name(attention, data, **coding):
-    coded = coding_of(data, **coding)
+    coded = build_coding(data, **coding)
     found = attention_of(attention, data, coded)
     names = np.array(coded.names)
     return {
@@ -287,12 +287,12 @@ def test_constants_and_what_a_product_lacks_are_attended_to_by_all():
     data = th.ChoiceExperiment.from_frame(
         pd.concat([rows, none], ignore_index=True), none="4", missing="-"
     )
-    coding = coding_of(data)
+    coding = build_coding(data)
     owned = attention_of(True, data, coding).owned
     left = [name for name, own in zip(coding.names, owned.T, strict=True) if not own.any()]
     assert left == ["inside", "zoom[missing]"]
     data = add_constants(th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6)))
-    coding = coding_of(data)
+    coding = build_coding(data)
     found = attention_of(True, data, coding)
     left = [name for name, own in zip(coding.names, found.owned.T, strict=True) if not own.any()]
     assert found.names == ("price", "brand", "zoom") and left == ["alt[2]", "alt[3]"]

@@ -10,8 +10,8 @@ from helpers.experiment_data import simulated
 from helpers.sentences import refused, warned
 
 import thali as th
-from thali._choice.coding import coding_of
-from thali._choice.logit import EncodedTasks, ascend, tasks_of
+from thali._choice.coding import build_coding
+from thali._choice.logit import EncodedTasks, encode_choices, maximise_log_likelihood
 from thali._data.experiments.scheme import add_constants
 from thali.errors import ArgumentError, DataError, DataWarning
 
@@ -24,13 +24,15 @@ def data():
 def test_pieces_of_a_number(data):
     frame = simulated(people=4).assign(price=lambda f: f["price"] + 6 * (f["alt"] == 2))
     data = th.ChoiceExperiment.from_frame(frame)
-    coding = coding_of(data, knots={"price": [12, 18]})
+    coding = build_coding(data, knots={"price": [12, 18]})
     assert coding.names[:3] == ("price[to 12]", "price[12 to 18]", "price[from 18]")
     products = data.products[data.row_product]
     x = frame["price"].to_numpy()
     wanted = np.column_stack([np.minimum(x, 12), np.clip(x - 12, 0, 6), np.maximum(x - 18, 0)])
-    np.testing.assert_array_equal(coding.matrix(products)[:, :3], wanted)
-    np.testing.assert_allclose(coding.scale[:3], coding.matrix(data.products)[:, :3].std(axis=0))
+    np.testing.assert_array_equal(coding.encode_codes(products)[:, :3], wanted)
+    np.testing.assert_allclose(
+        coding.scale[:3], coding.encode_codes(data.products)[:, :3].std(axis=0)
+    )
 
 
 def test_as_many_knots_as_levels_allow_fit_like_levels(data):
@@ -60,14 +62,14 @@ def test_a_number_between_and_beyond_the_tested_ones(data):
 
 
 def test_interactions_are_products_of_columns(data):
-    coding = coding_of(data, "price", interactions=[("price", "brand"), ("brand", "zoom")])
+    coding = build_coding(data, "price", interactions=[("price", "brand"), ("brand", "zoom")])
     assert coding.names[4:] == (
         "price:brand[B]",
         "price:brand[C]",
         "brand[B]:zoom[yes]",
         "brand[C]:zoom[yes]",
     )
-    x = coding.matrix(data.products)
+    x = coding.encode_codes(data.products)
     np.testing.assert_array_equal(x[:, 4:], x[:, [0, 0, 1, 2]] * x[:, [1, 2, 3, 3]])
     np.testing.assert_allclose(
         coding.scale, [coding.scale[0], 1, 1, 1, coding.scale[0], coding.scale[0], 1, 1]
@@ -120,8 +122,10 @@ def test_constants_of_alternatives():
         assert abs(table.loc[name, "coef"] - value) < 5 * table.loc[name, "std_error"]
     # by hand: columns of 0 and 1 beside the cost
     x = np.column_stack([rows["cost"], rows["mode"] == "bus", rows["mode"] == "car"]).astype(float)
-    tasks = tasks_of(data, coding_of(data, "cost"))._replace(matrix=x)
-    assert model.log_likelihood_ == pytest.approx(ascend(tasks).log_likelihood, rel=1e-12)
+    tasks = encode_choices(data, build_coding(data, "cost"))._replace(matrix=x)
+    assert model.log_likelihood_ == pytest.approx(
+        maximise_log_likelihood(tasks).log_likelihood, rel=1e-12
+    )
     # the shares of choices are those of the data, as they are of every logit with constants
     p = pd.Series(model.predict_proba(data)).groupby(rows["mode"]).mean()
     np.testing.assert_allclose(p, rows.groupby("mode")["choice"].mean())
@@ -240,7 +244,9 @@ def test_a_table_of_the_shape_of_swissmetro():
         ]
         chosen_rows.append(ends[-1] + offered.index(ORDER[row["CHOICE"] - 1]))
         ends.append(len(rows))
-    found = ascend(EncodedTasks(np.array(rows, float), np.array(ends), np.array(chosen_rows)))
+    found = maximise_log_likelihood(
+        EncodedTasks(np.array(rows, float), np.array(ends), np.array(chosen_rows))
+    )
     np.testing.assert_allclose(model.coef_, found.beta, rtol=1e-6, atol=1e-9)
     market = pd.DataFrame(
         {

@@ -8,7 +8,7 @@ from helpers.experiment_data import simulated
 from helpers.sentences import said, warned
 
 import thali as th
-from thali._choice.logit import contradicted_sentence, direction_scores
+from thali._choice.logit import compute_direction_scores, describe_contradicted_directions
 from thali.errors import DataWarning
 
 RIGHT = {"price": "decreasing", "zoom": "increasing"}
@@ -25,7 +25,7 @@ def test_z_of_many_people_is_that_of_the_logit():
     data = th.ChoiceExperiment.from_frame(
         simulated(people=4000, tasks=1, sd=0.0), levels={"zoom": ["no", "yes"]}
     )
-    z = direction_scores(data, ("price", "zoom"))
+    z = compute_direction_scores(data, ("price", "zoom"))
     plain = th.MultinomialLogit("price").fit(data).summary()["z"]
     assert z["price"] == pytest.approx(plain["price"], rel=0.1) and z["price"] < -15
     assert z["zoom"] == pytest.approx(plain["zoom[yes]"], rel=0.1) and z["zoom"] > 15
@@ -37,7 +37,7 @@ def test_tasks_of_a_person_are_no_independent_evidence():
     rows = simulated(people=60, tasks=4, sd=0.0)
     again = pd.concat([rows.assign(task=rows["task"] + 10 * k) for k in range(10)])
     one, ten = (
-        direction_scores(th.ChoiceExperiment.from_frame(f), ("price",))["price"]
+        compute_direction_scores(th.ChoiceExperiment.from_frame(f), ("price",))["price"]
         for f in (rows, again)
     )
     assert ten == pytest.approx(one, rel=0.15)
@@ -48,21 +48,27 @@ def test_separated_choices_speak(data):
     rows = simulated(people=20, tasks=5)
     cheapest = rows.groupby(["id", "task"])["price"].transform("idxmin")
     data = th.ChoiceExperiment.from_frame(rows.assign(choice=(rows.index == cheapest).astype(int)))
-    assert direction_scores(data, ("price",))["price"] < -4
+    assert compute_direction_scores(data, ("price",))["price"] < -4
 
 
 def test_sentence(data):
-    assert contradicted_sentence(data, RIGHT) == "" == contradicted_sentence(data, {})
-    z = direction_scores(data, ("price", "zoom"))
+    assert (
+        describe_contradicted_directions(data, RIGHT)
+        == ""
+        == describe_contradicted_directions(data, {})
+    )
+    z = compute_direction_scores(data, ("price", "zoom"))
     said(
-        contradicted_sentence(data, WRONG),
+        describe_contradicted_directions(data, WRONG),
         "'price'",
         "'zoom'",
         f"{z['price']:.1f}",
         f"{z['zoom']:.1f}",
     )
     assert (
-        contradicted_sentence(data, {"price": "decreasing", "zoom": "decreasing"}).count("z = ")
+        describe_contradicted_directions(data, {"price": "decreasing", "zoom": "decreasing"}).count(
+            "z = "
+        )
         == 1
     )
 
@@ -77,7 +83,7 @@ def test_false_alarms_are_rare():
         chosen = np.random.default_rng(seed).integers(3, size=100)
         rows["choice"] = (np.arange(3) == chosen[:, None]).ravel().astype(int)
         data = th.ChoiceExperiment.from_frame(rows, levels={"zoom": ["no", "yes"]})
-        z += direction_scores(data, ("price", "zoom")).values()
+        z += compute_direction_scores(data, ("price", "zoom")).values()
     assert 0.8 < np.std(z) < 1.1 and np.abs(z).max() < 4
 
 

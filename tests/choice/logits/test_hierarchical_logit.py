@@ -17,8 +17,8 @@ from helpers.watched_runs import run_of
 from scipy.stats import invwishart
 
 import thali as th
-from thali._choice.coding import coding_of
-from thali._choice.logit import EncodedTasks, probabilities
+from thali._choice.coding import build_coding
+from thali._choice.logit import EncodedTasks, choice_probabilities
 from thali._choice.logits.attention import Attention
 from thali._choice.logits.hierarchical_draws import (
     NEW_PEOPLE,
@@ -129,7 +129,7 @@ def test_predictions_are_averages_over_draws(fitted):
     x = np.column_stack(
         [codes[:, 0] == 1, codes[:, 0] == 2, codes[:, 1] == 1, codes[:, 1] == 2, codes[:, 2] == 1]
     )
-    by_hand = probabilities(x @ beta[:, 7].T, np.repeat([0, 1, 2], 3)).mean(axis=1)
+    by_hand = choice_probabilities(x @ beta[:, 7].T, np.repeat([0, 1, 2], 3)).mean(axis=1)
     assert p[first] == pytest.approx(by_hand, rel=1e-12)
     order = np.random.default_rng(0).permutation(len(rows))
     assert model.predict_proba(rows.iloc[order]) == pytest.approx(p[order], rel=1e-12)
@@ -421,7 +421,7 @@ def test_what_is_reported_of_a_draw_does_not_depend_on_how_many_there_are(count)
     data = th.ChoiceExperiment.from_frame(
         simulated(people=12, tasks=6, seed=4), levels={"zoom": ["no", "yes"]}
     )
-    coding = coding_of(data)
+    coding = build_coding(data)
     beta = np.random.default_rng(4).normal(size=(2, 37, 12, len(coding.names)))
     some, every = reported(beta[:, :count], data, coding), reported(beta, data, coding)
     for name, values in every.items():

@@ -7,7 +7,7 @@ from arviz_stats.base.array import array_stats
 from helpers.naive.choice_models import hierarchical_log_joint
 from scipy import stats
 
-from thali._choice.logit import EncodedTasks, probabilities
+from thali._choice.logit import EncodedTasks, choice_probabilities
 from thali._choice.logits.hierarchical_moves import (
     add_curvature,
     add_together,
@@ -342,7 +342,7 @@ def test_joint_distribution(sign, covariates, owned, price, looking):
         utilities = (problem.matrix * np.repeat((heeded * taste)[people], 3, axis=0)).sum(axis=1)
         chosen = (utilities + rng.gumbel(size=len(utilities))).reshape(-1, 3).argmax(axis=1)
         problem.chosen_row[:] = starts + chosen
-        prob = probabilities(utilities, np.repeat(np.arange(6), 3))
+        prob = choice_probabilities(utilities, np.repeat(np.arange(6), 3))
         state.log_likelihood[:] = np.log(prob[problem.chosen_row]).reshape(3, 2).sum(axis=1)
         slope = x[np.arange(6), chosen] - (prob.reshape(-1, 3, 1) * x).sum(axis=1)
         slope = slope.reshape(3, 2, p).sum(axis=1) * heeded

@@ -14,14 +14,14 @@ import thali._choice.answers.logits as market
 import thali._choice.answers.market as asked_of
 from thali._choice.answers.logits import AttributeColumns, LogitChooser, logit_tastes
 from thali._choice.answers.simulator import hash_exponentials
-from thali._choice.coding import coding_of
+from thali._choice.coding import build_coding
 
 MARKET = [(0, 1, 0), (2, 0, 1), (1, 2, 1)]
 
 
 def rule_of(model, data):
     """The rule by the columns of a fitted model, and its estimate."""
-    coding = coding_of(data, model.linear)
+    coding = build_coding(data, model.linear)
     columns = [
         AttributeColumns(part.table, name in coding.linear)
         for name, part in zip(data.levels, coding.parts, strict=True)
@@ -180,7 +180,7 @@ def test_classes_of_people_have_the_market_of_their_respondents():
     products = pd.DataFrame({"price": [5.0, 17.5], "brand": ["B", "A"], "zoom": ["no", "yes"]})
     cells = chooser.cells(products)
     (found,) = chooser.shares([cells], weights, None, 0)
-    odds = np.exp(chooser.tastes @ chooser.coding.rows(cells).T)
+    odds = np.exp(chooser.tastes @ chooser.coding.encode_cells(cells).T)
     p = odds / odds.sum(axis=-1, keepdims=True)
     part = weights / weights.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(found[0], part[0] @ chooser.membership @ p[0], rtol=1e-12)
@@ -200,7 +200,7 @@ def test_people_who_are_alike_are_not_told_apart():
 
 def test_of_many_people_some_are_taken_in_each_draw(monkeypatch):
     data = th.ChoiceExperiment.from_frame(simulated(people=30, seed=4))
-    coding = coding_of(data)
+    coding = build_coding(data)
     tastes = np.random.default_rng(0).normal(size=(60, 30, 5))
     chooser = LogitChooser(coding, data, tastes, np.zeros(60, int))
     limits.lower_in(market, monkeypatch, MAX_TASTES=40 * 10 * 5)

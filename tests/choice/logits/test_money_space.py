@@ -10,8 +10,8 @@ from helpers.sentences import refused
 from scipy.optimize import minimize
 
 import thali as th
-from thali._choice.coding import coding_of
-from thali._choice.logit import tasks_of
+from thali._choice.coding import build_coding
+from thali._choice.logit import encode_choices
 from thali.errors import ArgumentError, DataError, ThaliWarning
 
 MONEY = {"linear": "price", "space": "willingness-to-pay"}
@@ -30,7 +30,7 @@ def fitted(data):
 def test_another_maximiser_finds_the_same(data, fitted):
     """SciPy's BFGS in the amounts and the logarithm of the scale; errors by central differences of
     its gradient."""
-    tasks = tasks_of(data, coding_of(data, "price"))
+    tasks = encode_choices(data, build_coding(data, "price"))
     starts = tasks.first_row[:-1]
 
     def minus(theta):

@@ -12,8 +12,8 @@ from helpers.real_data import needs_data
 from helpers.sentences import refused, warned
 
 import thali as th
-from thali._choice.coding import coding_of
-from thali._choice.logit import ascend, derivatives, tasks_of
+from thali._choice.coding import build_coding
+from thali._choice.logit import encode_choices, log_likelihood_derivatives, maximise_log_likelihood
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, EstimateWarning
 
 
@@ -80,9 +80,9 @@ def test_closed_form():
 
 
 def test_derivatives(data):
-    tasks = tasks_of(data, coding_of(data, "price"))
+    tasks = encode_choices(data, build_coding(data, "price"))
     beta = np.array([0.01, 0.4, -0.7, 0.9])
-    value, gradient, hessian = derivatives(tasks, beta)
+    value, gradient, hessian = log_likelihood_derivatives(tasks, beta)
     naive = [
         choice_probability(tasks.matrix[a:b], row - a, beta)
         for a, b, row in zip(tasks.first_row, tasks.first_row[1:], tasks.chosen_row, strict=False)
@@ -91,16 +91,19 @@ def test_derivatives(data):
     # the error of central differences is h^2 times a third derivative: 1e-10 of the largest entry
     h = 1e-5
     for k, step in enumerate(h * np.eye(4)):
-        up, down = derivatives(tasks, beta + step), derivatives(tasks, beta - step)
+        up, down = (
+            log_likelihood_derivatives(tasks, beta + step),
+            log_likelihood_derivatives(tasks, beta - step),
+        )
         assert gradient[k] == pytest.approx((up[0] - down[0]) / (2 * h), rel=1e-5, abs=1e-4)
         assert -hessian[k] == pytest.approx((up[1] - down[1]) / (2 * h), rel=1e-5, abs=1e-3)
 
 
 def test_the_maximum_has_no_slope(data):
-    tasks = tasks_of(data, coding_of(data))
+    tasks = encode_choices(data, build_coding(data))
     for ridge in (0.0, 2.0):
-        found = ascend(tasks, ridge)
-        _, gradient, _ = derivatives(tasks, found.beta)
+        found = maximise_log_likelihood(tasks, ridge)
+        _, gradient, _ = log_likelihood_derivatives(tasks, found.beta)
         assert found.converged
         assert np.abs(gradient - ridge * found.beta).max() < 1e-4
     recovered = th.MultinomialLogit().fit(data).coef_
@@ -139,7 +142,7 @@ def test_strong_tastes_are_no_separation():
 def test_missing_attributes_have_a_coefficient_of_their_own():
     rows = simulated(people=20).assign(zoom=lambda f: f["zoom"].where(f["alt"] != 3, "n/a"))
     data = th.ChoiceExperiment.from_frame(rows, missing="n/a")
-    assert coding_of(data).names == (
+    assert build_coding(data).names == (
         "price[15]",
         "price[25]",
         "brand[B]",
@@ -147,7 +150,7 @@ def test_missing_attributes_have_a_coefficient_of_their_own():
         "zoom[yes]",
         "zoom[missing]",
     )
-    products = coding_of(data).matrix(np.array([[0, 0, 1], [0, 0, -1]]))
+    products = build_coding(data).encode_codes(np.array([[0, 0, 1], [0, 0, -1]]))
     assert products[:, -2:].tolist() == [[1, 0], [0, 1]]
 
 

@@ -10,12 +10,12 @@ from helpers.watched_runs import forecast_of, run_of
 
 import thali
 import thali._choice.product_classes.engines.smc as smc
-import thali._model.bound as bound
-from thali._choice.product_classes.particles import MAX_KEPT, spacing
-from thali._choice.product_classes.state import problem_of
+import thali._model.run_budget as bound
+from thali._choice.product_classes.particles import MAX_CHAIN_DRAWS, choose_spacing
+from thali._choice.product_classes.state import build_class_problem
 from thali._inference.chains import Run
 from thali._inference.threads import NoProgress
-from thali._model.bound import BUDGET
+from thali._model.run_budget import BUDGET
 
 
 def bounded(data, **asked):
@@ -70,9 +70,11 @@ def test_draws_of_many_classes_are_fewer():
     data = experiment()
     short = bounded(data, chains=chains_for(data, 16 * 1_250))
     usual, many = (
-        [SimpleNamespace(kept=[(1, SimpleNamespace(n_owners=range(n)))])] for n in (10, 46)
+        [SimpleNamespace(kept_draws=[(1, SimpleNamespace(n_owners=range(n)))])] for n in (10, 46)
     )
-    assert short.allowed() == short.allowed(usual) == short.allowed([SimpleNamespace(kept=[])])
+    assert (
+        short.allowed() == short.allowed(usual) == short.allowed([SimpleNamespace(kept_draws=[])])
+    )
     assert (short.allowed(), short.allowed(many)) == pytest.approx((1_000, 375), abs=3)
 
 
@@ -86,8 +88,8 @@ def test_the_next_look_is_where_the_check_says(draws, longer):
         draws, SimpleNamespace(facts={"longer": longer})
     )
     wanted = draws * min(max(longer, 1.5), 8.0)
-    assert wanted <= found <= max(250, 1.25 * wanted + spacing(found))
-    assert MAX_KEPT / 2 < found // spacing(found) <= MAX_KEPT
+    assert wanted <= found <= max(250, 1.25 * wanted + choose_spacing(found))
+    assert MAX_CHAIN_DRAWS / 2 < found // choose_spacing(found) <= MAX_CHAIN_DRAWS
 
 
 @pytest.mark.fit
@@ -104,7 +106,7 @@ def test_a_fit_looks_where_the_check_says_and_knows_what_it_found(monkeypatch):
     draws = whole.posterior_.attrs["draws"]
     assert (
         550 < draws < 610
-        and whole.posterior_["posterior"].sizes["draw"] == draws // spacing(draws) < draws
+        and whole.posterior_["posterior"].sizes["draw"] == draws // choose_spacing(draws) < draws
     )
     with pytest.warns(thali.errors.ConvergenceWarning):
         once = thali.ProductClasses(MONOTONE).fit(data, draws=draws, **run)
@@ -148,10 +150,10 @@ def test_steps_are_as_many_as_was_forecast(people):
         for sweeps in (1, 2)
     )
     steps = (twice.least - once.least) / (4 * once.sweep)
-    problem = problem_of(made.data, made.monotone)
-    ascent = smc.Ascent(
+    problem = build_class_problem(made.data, made.monotone)
+    ascent = smc.TemperedParticles(
         problem, 0.02, Run(32, 0, 2, None, 1, None, False), 2, np.random.SeedSequence(1)
     )
     while not ascent.is_done:
-        ascent.advance(NoProgress())
+        ascent.take_step(NoProgress())
     assert 0.5 < len(ascent.rows) / steps < 2.0

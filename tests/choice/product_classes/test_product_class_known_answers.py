@@ -21,7 +21,7 @@ from helpers.product_class_answers import (
 )
 from helpers.product_class_cases import TP1, Experiment
 
-from thali._choice.product_classes.state import problem_of
+from thali._choice.product_classes.state import build_class_problem
 
 
 def compare(name, plan, seed=3):
@@ -103,7 +103,7 @@ def test_closed_forms(method, case, worse):
     log_evidence, _, (owns_nothing, *_) = closed_form(*case, worse)
     groups, particles = {5: (16, 64), 20: (16, 24), 50: (8, 24)}[people]
     plan = Plan(method, lapse, groups, particles, sweeps_per_step=3)
-    problem = problem_of(
+    problem = build_class_problem(
         binary(people, tasks, alternatives, worse), {"x0": "increasing"}, alpha, beta
     )
     fit = run_plan(problem, plan, cores=2, random_seed=6 if method == "smc" else 5)
@@ -120,7 +120,7 @@ def test_identical_products_tell_nothing():
     resampled."""
     products = [(1, 0)] * 3
     data = Experiment([2, 3], [[(products, 0), (products[:2], 1)], [(products, 2)]])
-    fit = run_plan(problem_of(data), Plan(groups=2, particles=4), random_seed=1)
+    fit = run_plan(build_class_problem(data), Plan(groups=2, particles=4), random_seed=1)
     np.testing.assert_allclose(fit.trace["log_evidence"], -math.log(3 * 2 * 3), atol=1e-12)
     assert fit.trace["lapse"].tolist() == [0.0]
 
@@ -129,7 +129,7 @@ def test_identical_products_tell_nothing():
     "plan", [Plan(groups=2, particles=12), Plan("mcmc", groups=5, draws=15)], ids=["smc", "mcmc"]
 )
 def test_cores_have_no_influence(plan):
-    problem = problem_of(TP1, {}, 2.0, 1.0)
+    problem = build_class_problem(TP1, {}, 2.0, 1.0)
     one, two = (run_plan(problem, plan, cores=cores, random_seed=8) for cores in (1, 2))
     for field in one.particles._fields:
         np.testing.assert_array_equal(

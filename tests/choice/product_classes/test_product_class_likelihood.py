@@ -10,11 +10,16 @@ from helpers.product_class_cases import random_experiment, unpacked, worst_to_be
 from scipy import integrate, special, stats
 
 from thali._choice.product_classes.likelihood import log_likelihood, sum_features, write_hits
-from thali._choice.product_classes.moves.bounds import bound_feature, draw_eps, log_fit, shapes_of
+from thali._choice.product_classes.moves.bounds import (
+    bound_feature,
+    compute_shapes,
+    draw_eps,
+    log_bound_probability,
+)
 from thali._choice.product_classes.moves.value_shapes import (
     log_prior_shapes,
-    log_values,
-    sum_values,
+    log_value_density,
+    sum_log_values,
 )
 from thali._choice.product_classes.state import (
     MUTE,
@@ -22,10 +27,10 @@ from thali._choice.product_classes.state import (
     SIGN,
     TOP,
     A,
+    build_class_problem,
+    build_target,
+    build_workspace,
     copy_state,
-    problem_of,
-    target_of,
-    workspace,
 )
 from thali._choice.product_classes.sweep import draw_state
 from thali._inference.numerics.gamma import (
@@ -62,9 +67,9 @@ def test_likelihood_of_every_choice_is_the_naive_one(lapse, words):
     """Also where values are too small for floats, and with more levels than fit in a word."""
     levels = [3, 4, 2] if words == 1 else [3, 130, 2]
     data = DATA if words == 1 else random_experiment(11, levels, [4, 3, 5], missing=0.1)
-    problem = problem_of(data, MONOTONE, alpha=3.0)
+    problem = build_class_problem(data, MONOTONE, alpha=3.0)
     assert problem.tasks.rows.shape[1] == words
-    target = target_of(problem, lapse)
+    target = build_target(problem, lapse)
     rng, hits = np.random.default_rng(12), np.zeros(problem.n_tasks)
     tiny = ties = 0
     for draw in range(30):
@@ -72,12 +77,12 @@ def test_likelihood_of_every_choice_is_the_naive_one(lapse, words):
         if draw % 2:
             make_tiny(state)
             tiny += 1
-        write_hits(problem, target, state, workspace(problem, state), hits)
+        write_hits(problem, target, state, build_workspace(problem, state), hits)
         if words == 1:
             plain = naive_likelihoods(problem, state, 0.0)
             np.testing.assert_allclose(hits, plain, rtol=1e-9)
             ties += ((plain > 0) & (plain < 1)).sum()
-            total = log_likelihood(problem, target, state, workspace(problem, state))
+            total = log_likelihood(problem, target, state, build_workspace(problem, state))
             with np.errstate(divide="ignore"):
                 expected = np.log(naive_likelihoods(problem, state, lapse)).sum()
             assert total == pytest.approx(expected, abs=1e-9)
@@ -100,19 +105,19 @@ def make_tiny(state):
 def test_fit_of_a_feature_integrates_its_stable_noise_out(tiny):
     """Against the naive likelihood at equally likely ε: each of two bounds may then be half a point
     off."""
-    problem = problem_of(DATA, MONOTONE, alpha=4.0)
+    problem = build_class_problem(DATA, MONOTONE, alpha=4.0)
     rng, checked, bounded = np.random.default_rng(13), 0, 0
     for _ in range(24):
         state = draw_state(rng, problem)
         if tiny:
             make_tiny(state)
             state.real[A] = 2e-3  # ln ε is then about -1,000
-        features, work = state.features, workspace(problem, state)
+        features, work = state.features, build_workspace(problem, state)
         f = int(rng.integers(state.whole[TOP])) if state.whole[TOP] else -1
         if f < 0 or features.slots[f, PERSON] < 0:
             continue
         n, q = int(features.slots[f, PERSON]), 1 - 2 * int(features.slots[f, SIGN])
-        _, h, next_h = shapes_of(state.real)
+        _, h, next_h = compute_shapes(state.real)
         features.slots[f, MUTE] = 1
         sum_features(problem.tasks, features, work.sums, 1, n)
         common = (problem.tasks, features, state.lapsed, work.sums, work.bounds, 1, n)
@@ -121,7 +126,9 @@ def test_fit_of_a_feature_integrates_its_stable_noise_out(tiny):
         )
         with_it = gain
         if gain > -math.inf:
-            with_it += log_fit(work.bounds, features.log_theta[f], h, next_h, count, -math.inf)
+            with_it += log_bound_probability(
+                work.bounds, features.log_theta[f], h, next_h, count, -math.inf
+            )
         features.slots[f, MUTE] = 0
         expected, is_possible = naive_fit(problem, state, n, f, h)
         assert possible == is_possible or gain == -math.inf
@@ -179,15 +186,15 @@ def naive_fit(problem, state, n, f, h):
 
 def test_prior_of_values_and_their_shapes_is_the_naive_one():
     """The parts that the walk of (a, σ) uses, as a difference between two values of (a, σ)."""
-    problem = problem_of(DATA, MONOTONE, alpha=2.5, beta=1.7)
+    problem = build_class_problem(DATA, MONOTONE, alpha=2.5, beta=1.7)
     rng = np.random.default_rng(14)
     for _ in range(10):
         state = draw_state(rng, problem, shapes_from_prior=True)
         classes, people = unpacked(problem, state)
-        n_theta, sum_theta, n_eps, sum_eps = sum_values(problem, state)
+        n_theta, sum_theta, n_eps, sum_eps = sum_log_values(problem, state)
 
         def ours(a, sigma, sums=(n_theta, sum_theta, n_eps, sum_eps)):
-            return log_prior_shapes(a, sigma) + log_values(sigma * a, (1 - sigma) * a, *sums)
+            return log_prior_shapes(a, sigma) + log_value_density(sigma * a, (1 - sigma) * a, *sums)
 
         def slow(a, sigma, classes=classes, people=people):
             return naive.log_prior_state(
@@ -254,12 +261,12 @@ def test_draws_far_out_in_either_tail():
 
 def test_drawn_noise_keeps_every_choice_possible():
     """Whatever the other features are, ε between its bounds makes hard choices come true."""
-    problem = problem_of(DATA, MONOTONE, alpha=3.0)
-    target = target_of(problem)
+    problem = build_class_problem(DATA, MONOTONE, alpha=3.0)
+    target = build_target(problem)
     rng, hits, seen = np.random.default_rng(17), np.zeros(problem.n_tasks), 0
     for _ in range(200):
         state = copy_state(draw_state(rng, problem))
-        features, work = state.features, workspace(problem, state)
+        features, work = state.features, build_workspace(problem, state)
         for f in range(state.whole[TOP]):
             n, q = int(features.slots[f, PERSON]), 1 - 2 * int(features.slots[f, SIGN])
             features.slots[f, MUTE] = 1
@@ -270,7 +277,7 @@ def test_drawn_noise_keeps_every_choice_possible():
             )
             fit = gain
             if gain > -math.inf:
-                fit += log_fit(
+                fit += log_bound_probability(
                     work.bounds, features.log_theta[f], 0.8, math.lgamma(1.8), count, -math.inf
                 )
             features.slots[f, MUTE] = 0

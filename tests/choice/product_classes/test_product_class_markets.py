@@ -13,7 +13,7 @@ from helpers.sentences import said
 
 import thali._choice.product_classes.reports.market as market
 from thali._choice.answers.simulator import hash_exponentials
-from thali._choice.product_classes.reports.predict import share_draws
+from thali._choice.product_classes.reports.predict import simulate_share_draws
 
 MARKETS = [
     [(0, 1, 0, 2), (3, 0, 1, 1), (2, 2, 1, 0)],
@@ -29,7 +29,7 @@ def as_codes(products):
 def market_of(data, **settings):
     """The draws of a market of these people, and the draws of the posterior that they are of."""
     draws, design = drawn(data, **settings)
-    return market.market_draws(draws, design, data.people), draws
+    return market.build_market_draws(draws, design, data.people), draws
 
 
 def plain_shares(draws, rule, products):
@@ -77,7 +77,7 @@ def test_shares_are_those_of_market_shares():
     assert len(found.rule.counts) == 100
     ours, theirs = (
         found.shares(MARKETS),
-        share_draws(draws, list(map(as_codes, MARKETS)), hash_exponentials(100, 12)),
+        simulate_share_draws(draws, list(map(as_codes, MARKETS)), hash_exponentials(100, 12)),
     )
     # Noise of 2,000 occasions against 4,000 at each of 100 draws, five standard errors; rounded
     # values cost .002.
@@ -95,7 +95,9 @@ def test_shares_of_some_people_with_weights_are_those_of_market_shares():
     assert [column.name for column in found.people.columns] == ["sex", "weight"]
     weights = np.where(np.arange(12) < 5, np.arange(12) / 4, 0.0)
     ours = found.shares(MARKETS, weights)
-    theirs = share_draws(draws, list(map(as_codes, MARKETS)), weights * hash_exponentials(100, 12))
+    theirs = simulate_share_draws(
+        draws, list(map(as_codes, MARKETS)), weights * hash_exponentials(100, 12)
+    )
     # as below, with fewer people
     tolerance = 5 * 0.5 * np.sqrt((1 / 500 + 1 / 1_000) / 100) + 0.002
     for mine, other in zip(ours, theirs, strict=True):
@@ -106,10 +108,10 @@ def test_each_draw_has_its_own_weights():
     draws, _ = drawn(experiment(people=12), draws=5, alpha=3.0)
     asked = as_codes(MARKETS[0])
     weights = np.random.default_rng(0).standard_exponential((draws.n_draws, 12))
-    (found,) = share_draws(draws, [asked], weights)
+    (found,) = simulate_share_draws(draws, [asked], weights)
     for d in range(draws.n_draws):
         np.testing.assert_allclose(
-            found[d], share_draws(draws, [asked], weights[d])[0][d], rtol=1e-12
+            found[d], simulate_share_draws(draws, [asked], weights[d])[0][d], rtol=1e-12
         )
 
 

@@ -10,12 +10,12 @@ from helpers.product_class_cases import Experiment, unpacked
 from scipy.special import gammainc
 
 import thali._choice.product_classes.moves.class_moves as class_moves
-from thali._choice.product_classes.likelihood import compare, deactivate, set_bit
+from thali._choice.product_classes.likelihood import compare_chosen, deactivate, set_bit
 from thali._choice.product_classes.moves.class_moves import move_class
 from thali._choice.product_classes.state import (
     FEW_PROPOSALS,
-    MANY_PEOPLE,
     MANY_PROPOSALS,
+    MANY_RESPONDENTS,
     NEGATIVE,
     POLARITY,
     PRESENT,
@@ -23,11 +23,11 @@ from thali._choice.product_classes.state import (
     SPLIT,
     TOP,
     A,
-    empty_state,
-    new_class,
-    problem_of,
-    take,
-    workspace,
+    allocate_feature,
+    append_class,
+    build_class_problem,
+    build_empty_state,
+    build_workspace,
 )
 from thali._choice.product_classes.sweep import flip_classes
 from thali.testing import exact
@@ -55,15 +55,15 @@ LOG_LIKED = math.log(1.5)  # value of LIKED in all tasks
 def made(monotone, sets, signs, proposals=(0, 0)):
     """The problem, and the state in which both people own LIKED and, with these signs, upper levels
     of a class."""
-    problem = problem_of(Experiment(LEVELS, PEOPLE), monotone, 2.0)._replace(
+    problem = build_class_problem(Experiment(LEVELS, PEOPLE), monotone, 2.0)._replace(
         proposals=np.array(proposals)
     )
-    state = empty_state(problem)
+    state = build_empty_state(problem)
     state.whole[PRESENT] = 2
     for k, own in enumerate((sets, LIKED)):
         active = [i for i, levels in enumerate(own) if levels is not None]
         ordered = int((problem.direction[active] != 0).sum())
-        new_class(state, 0 if ordered else -1, len(active), ordered)
+        append_class(state, 0 if ordered else -1, len(active), ordered)
         for i, levels in enumerate(own):
             for level in levels or ():
                 set_bit(state.bits, k, problem.first_bit[i] + level)
@@ -71,8 +71,8 @@ def made(monotone, sets, signs, proposals=(0, 0)):
                 deactivate(problem, state.bits, k, i)
     features = state.features
     for n, k in ((0, 1), (0, 0), (1, 0), (1, 1)):
-        f = take(state, n, k, 0 if k == 1 else signs[n])
-        features.slots[f, SPLIT] = compare(
+        f = allocate_feature(state, n, k, 0 if k == 1 else signs[n])
+        features.slots[f, SPLIT] = compare_chosen(
             problem.tasks, state.bits, k, n, features.difference, features.separates, f
         )
         features.log_theta[f], features.log_eps[f] = (
@@ -148,7 +148,7 @@ def test_moves_of_a_class_by_enumeration(monkeypatch, proposals, monotone, sets,
     out."""
     monkeypatch.setattr(class_moves, "draw_eps", lambda *given: None)
     problem, start = made(monotone, sets, signs, proposals)
-    work = workspace(problem, start)
+    work = build_workspace(problem, start)
 
     def step(rng, state):
         move_class(rng, problem, state, work, 0)
@@ -187,7 +187,10 @@ def test_a_flip_is_a_symmetry_where_no_product_lacks_the_attribute(attribute, is
 
 
 def test_classes_of_many_people_get_more_proposals():
-    for people, proposals in ((MANY_PEOPLE - 1, FEW_PROPOSALS), (MANY_PEOPLE, MANY_PROPOSALS)):
-        assert problem_of(Experiment(LEVELS, PEOPLE[:1] * people)).proposals.tolist() == list(
-            proposals
-        )
+    for people, proposals in (
+        (MANY_RESPONDENTS - 1, FEW_PROPOSALS),
+        (MANY_RESPONDENTS, MANY_PROPOSALS),
+    ):
+        assert build_class_problem(
+            Experiment(LEVELS, PEOPLE[:1] * people)
+        ).proposals.tolist() == list(proposals)

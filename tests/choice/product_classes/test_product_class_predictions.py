@@ -11,10 +11,10 @@ from helpers.product_class_fits import MONOTONE, drawn, experiment, fitted, sing
 from helpers.sentences import refused
 from helpers.terminals import narrow
 
-from thali._choice.product_classes.particles import joined
+from thali._choice.product_classes.particles import concatenate_draws
 from thali._choice.product_classes.reports.predict import (
-    share_draws,
-    tasks_proba,
+    predict_tasks,
+    simulate_share_draws,
 )
 from thali._inference.seeds import spawn_generators
 from thali.errors import ArgumentError, DataError
@@ -127,7 +127,7 @@ def test_an_interval_holds_the_draws_of_a_persons_probability():
         (p, se), model.predict_proba(new, return_se=True, repeats=50, random_seed=2)
     )
     encoded = design.scheme.encode(new, design.respondents)
-    every = tasks_proba(draws, encoded, by_draw=True, repeats=50, random_seed=2)
+    every = predict_tasks(draws, encoded, by_draw=True, repeats=50, random_seed=2)
     np.testing.assert_allclose([low, high], np.quantile(every, [0.1, 0.9], axis=0))
     np.testing.assert_allclose(every.mean(axis=0), p)
     with refused(ArgumentError, "`ci`, the"):
@@ -278,7 +278,7 @@ MARKET = pd.DataFrame(
 def copies(draws, count):
     """A draw of one person, that many times."""
     assert draws.n_draws == 1
-    return joined([draws] * count)
+    return concatenate_draws([draws] * count)
 
 
 @pytest.mark.long
@@ -296,9 +296,9 @@ def test_the_population_is_uncertain_after_a_sample():
         owned_log_theta=np.zeros(2),
     )
     count = 600
-    shares = share_draws(copies(people, count), [np.array([[0], [1]])], None, random_seed=1)[0][
-        :, 0
-    ]
+    shares = simulate_share_draws(
+        copies(people, count), [np.array([[0], [1]])], None, random_seed=1
+    )[0][:, 0]
     mean, square = (
         0.5 + 0.5 * (2 / 4) * (2 * 3 / 4 - 1),
         (2 * 3 / (4 * 5)) * (4 * (3 * 4 / (4 * 5)) - 4 * 3 / 4 + 1),
@@ -316,7 +316,7 @@ def test_the_population_is_uncertain_after_a_sample():
         owned_sign=np.zeros(800, np.int8),
         owned_log_theta=np.zeros(800),
     )
-    wide = share_draws(copies(many, 400), [np.array([[0], [1]])], None, random_seed=2)[0][
+    wide = simulate_share_draws(copies(many, 400), [np.array([[0], [1]])], None, random_seed=2)[0][
         :, 0
     ].var()
     beta = 0.25 * 0.8 * 0.2 / 1002 + 0.25 * 0.8**2 * 801 / (802**2 * 803)
@@ -329,7 +329,9 @@ def test_newcomers_bring_classes_of_their_own():
     + N + i)) classes, and two of them own one class in common as the buffet says: by the prior
     simulated person by person."""
     nothing = single([], members=np.empty((0, 2), bool), alpha=1.5, beta=2.0)
-    shares = share_draws(copies(nothing, 600), [np.array([[0], [1]])], None, random_seed=3)[0][:, 0]
+    shares = simulate_share_draws(
+        copies(nothing, 600), [np.array([[0], [1]])], None, random_seed=3
+    )[0][:, 0]
     assert abs(shares.mean() - 0.5) < 4.5 * shares.std() / np.sqrt(600)
     # P(two newcomers choose the same product) is the mean of s^2 + (1 - s)^2
     same = shares**2 + (1 - shares) ** 2 - 2 * shares * (1 - shares) / (4000 - 1)
@@ -365,7 +367,7 @@ def test_newcomers_bring_classes_of_their_own():
 def test_shares_are_the_mean_of_everybodys_probabilities(new):
     draws, design = drawn(draws=20, alpha=3.0)
     codes = design.scheme.encode(MARKET.drop(columns="product")).products
-    shares = share_draws(draws, [codes], None if new else np.ones(8))[0]
+    shares = simulate_share_draws(draws, [codes], None if new else np.ones(8))[0]
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     rows, people = np.tile(np.arange(3), 8), np.full(8, -1) if new else np.arange(8)
     of_people = choice_probabilities(

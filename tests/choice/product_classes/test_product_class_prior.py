@@ -11,8 +11,13 @@ from helpers.naive.product_classes import separation_probability
 from helpers.product_class_cases import NONE, Experiment, random_experiment, unpacked, worst_to_best
 from helpers.recorded_states import snapshot, to_particles
 
-from thali._choice.product_classes.particles import joined, load
-from thali._choice.product_classes.state import CLASSES, CONCENTRATION, copy_state, problem_of
+from thali._choice.product_classes.particles import concatenate_draws, read_particles
+from thali._choice.product_classes.state import (
+    CLASSES,
+    CONCENTRATION,
+    build_class_problem,
+    copy_state,
+)
 from thali._choice.product_classes.sweep import draw_state
 
 LEVELS = [3, 4, 2]
@@ -33,7 +38,7 @@ def exact_probability(lam) -> Fraction:
 
 @pytest.fixture(scope="module")
 def problem():
-    return problem_of(random_experiment(1, LEVELS, [2]), {"x0": "increasing"}, alpha=60.0)
+    return build_class_problem(random_experiment(1, LEVELS, [2]), {"x0": "increasing"}, alpha=60.0)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +88,7 @@ def test_pairs_are_separated_as_often_as_the_closed_form_says():
             ]
         ],
     )
-    problem = problem_of(data, {"x0": "decreasing"}, alpha=60.0)
+    problem = build_class_problem(data, {"x0": "decreasing"}, alpha=60.0)
     rng = np.random.default_rng(3)
     separates, size = np.zeros(4), 0
     for _ in range(1000):
@@ -98,7 +103,7 @@ def test_pairs_are_separated_as_often_as_the_closed_form_says():
 
 def test_moments_of_the_two_parameter_buffet():
     """Who owns how much, alpha 1.7 and beta 2.3, six people; the last is as the first."""
-    problem = problem_of(random_experiment(1, LEVELS, [1] * 6), {}, alpha=1.7, beta=2.3)
+    problem = build_class_problem(random_experiment(1, LEVELS, [1] * 6), {}, alpha=1.7, beta=2.3)
     rng, draws = np.random.default_rng(4), 5_000
     size, rows, shared, empty = (
         np.zeros(draws),
@@ -122,7 +127,7 @@ def test_moments_of_the_two_parameter_buffet():
 
 
 def test_values_from_the_prior_have_the_shapes_they_should():
-    problem = problem_of(random_experiment(1, LEVELS, [3, 3]), {}, alpha=20.0)
+    problem = build_class_problem(random_experiment(1, LEVELS, [3, 3]), {}, alpha=20.0)
     rng = np.random.default_rng(5)
     theta, both = [], []
     for _ in range(500):
@@ -142,7 +147,7 @@ def test_draws_are_handed_on_in_the_order_of_the_data():
     """A decreasing attribute is reversed inside and put back; saved draws are read back
     unchanged."""
     data = random_experiment(7, [4, 3], [2, 3])
-    problem = problem_of(data, {"x0": "decreasing"}, alpha=3.0)
+    problem = build_class_problem(data, {"x0": "decreasing"}, alpha=3.0)
     rng = np.random.default_rng(6)
     states = [draw_state(rng, problem) for _ in range(6)]
     particles = to_particles(
@@ -171,14 +176,14 @@ def test_draws_are_handed_on_in_the_order_of_the_data():
                 )
             )
         assert particles.alpha[d] == state.real[CONCENTRATION]
-    back = load(particles.save())
+    back = read_particles(particles.to_dataset())
     for name in particles._fields:
         assert np.array_equal(getattr(back, name), getattr(particles, name))
-    assert joined([particles, back]).n_draws == 12
+    assert concatenate_draws([particles, back]).n_draws == 12
 
 
 def test_a_copy_of_a_state_is_a_copy():
-    problem = problem_of(random_experiment(1, LEVELS, [2, 2]), {}, alpha=3.0)
+    problem = build_class_problem(random_experiment(1, LEVELS, [2, 2]), {}, alpha=3.0)
     rng = np.random.default_rng(8)
     source = draw_state(rng, problem)
     copy = copy_state(source)

@@ -17,7 +17,7 @@ from helpers.product_class_fits import (
 from helpers.sentences import refused
 from helpers.terminals import narrow
 
-from thali._choice.product_classes.particles import joined
+from thali._choice.product_classes.particles import concatenate_draws
 from thali._data.experiments.design import ExperimentDesign, build_design
 from thali._data.experiments.scheme import Attribute, Scheme
 from thali.errors import ArgumentError
@@ -242,7 +242,8 @@ def test_draws_with_millions_of_owned_classes_are_tabled_as_few_are():
     """They are worked on in blocks of two millions."""
     draws, the_design = drawn(experiment(people=400, tasks=1), draws=4, groups=1, alpha=12.0)
     few, many = (
-        of_draws(joined([draws] * times), the_design).classes(cover=1.0) for times in (1, 110)
+        of_draws(concatenate_draws([draws] * times), the_design).classes(cover=1.0)
+        for times in (1, 110)
     )
     columns = ["importance", "share", "liked", "share_new"]
     found, wanted = (

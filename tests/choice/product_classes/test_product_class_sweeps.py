@@ -41,21 +41,21 @@ from thali._choice.product_classes.state import (
     SWEEPS,
     TOP,
     VALUES,
+    build_class_problem,
+    build_empty_state,
+    build_target,
+    build_workspace,
     copy_state,
-    empty_state,
-    grown,
-    problem_of,
-    target_of,
-    workspace,
+    double_capacity,
 )
 from thali._choice.product_classes.sweep import (
-    clear_state,
     draw_state,
-    extend_to,
-    is_ready,
-    rescale,
-    sweep,
-    visit,
+    rescale_values,
+    reserve_proposals,
+    run_add_respondents,
+    run_reset_state,
+    sweep_state,
+    update_respondent,
 )
 
 DATA = random_experiment(31, [4, 3, 3, 2], [5] * 8, missing=[0.05, 0.0, 0.0, 0.05])
@@ -125,14 +125,14 @@ def chosen_of(problem, n):
 
 @pytest.mark.parametrize("proposals", [FEW_PROPOSALS, MANY_PROPOSALS])
 def test_books_are_kept_after_every_sweep(proposals):
-    problem = problem_of(DATA, MIXED, beta=1.5)._replace(proposals=np.array(proposals))
-    target = target_of(problem, 0.1)
+    problem = build_class_problem(DATA, MIXED, beta=1.5)._replace(proposals=np.array(proposals))
+    target = build_target(problem, 0.1)
     rng = np.random.default_rng(32)
     state = draw_state(rng, problem)
     check_state(problem, state)
-    work = workspace(problem, state)
+    work = build_workspace(problem, state)
     for _ in range(40):
-        state, work = sweep(rng, problem, target, state, work, 1)
+        state, work = sweep_state(rng, problem, target, state, work, 1)
         check_state(problem, state)
     assert state.whole[SWEEPS] == 40 and state.whole[PRESENT] == 8
     assert (state.counts[: VALUES + 1, 1] > 0).all()
@@ -145,21 +145,21 @@ def test_books_are_kept_after_every_sweep(proposals):
 )
 def test_without_a_lapse_every_choice_stays_possible(data, monotone, alpha):
     """After every sweep, in every task: catches an ε that is not drawn between its bounds."""
-    problem = problem_of(data, monotone, alpha)
-    target, rng, hits = target_of(problem), np.random.default_rng(33), np.zeros(problem.n_tasks)
+    problem = build_class_problem(data, monotone, alpha)
+    target, rng, hits = build_target(problem), np.random.default_rng(33), np.zeros(problem.n_tasks)
     for _ in range(60):
         state = possible_state(rng, problem, target, 2)
         for _ in range(40):
             _, state = average(rng, problem, target, state, iterations=1)
-            write_hits(problem, target, state, workspace(problem, state), hits)
+            write_hits(problem, target, state, build_workspace(problem, state), hits)
             assert (hits > 0).all()
 
 
 def test_a_dominated_choice_leaves_ties_alone():
     """The second person of TP3 chose (1, 0) over (2, 0): all classes owned contain both or
     neither."""
-    problem = problem_of(TP3, {"x0": "increasing", "x1": "increasing"}, 2.0, 2.0)
-    target, rng, owned = target_of(problem), np.random.default_rng(34), 0
+    problem = build_class_problem(TP3, {"x0": "increasing", "x1": "increasing"}, 2.0, 2.0)
+    target, rng, owned = build_target(problem), np.random.default_rng(34), 0
     for _ in range(200):
         state = possible_state(rng, problem, target, 2)
         _, state = average(rng, problem, target, state, iterations=5)
@@ -174,13 +174,13 @@ def test_a_dominated_choice_leaves_ties_alone():
 def violations(monotone, seed):
     """How often a product that is better in one attribute has a class less to its credit, over
     sweeps and pairs."""
-    problem = problem_of(DATA, monotone, alpha=3.0)
-    ordered = problem_of(DATA, MIXED).direction
+    problem = build_class_problem(DATA, monotone, alpha=3.0)
+    ordered = build_class_problem(DATA, MIXED).direction
     rng = np.random.default_rng(seed)
     state, found, compared = draw_state(rng, problem), 0, 0
-    work, target = workspace(problem, state), target_of(problem, 0.05)
+    work, target = build_workspace(problem, state), build_target(problem, 0.05)
     for _ in range(60):
-        state, work = sweep(rng, problem, target, state, work, 3)
+        state, work = sweep_state(rng, problem, target, state, work, 3)
         classes, people = unpacked(problem, state)
         for own in people:
             for _ in range(10):
@@ -208,16 +208,16 @@ def test_preferences_need_not_rise_in_free_attributes():
 
 
 def test_room_grows_when_it_is_needed_and_draws_stay_the_same():
-    problem = problem_of(DATA, MIXED, alpha=6.0)
-    target = target_of(problem, 0.1)
+    problem = build_class_problem(DATA, MIXED, alpha=6.0)
+    target = build_target(problem, 0.1)
     ends = []
     for classes, slots in ((1, 1), (256, 2048)):
         rng = np.random.default_rng(36)
-        state = empty_state(problem, classes, slots)
-        clear_state(rng, problem, state, True)
-        while not extend_to(rng, problem, state, 8):
-            state = grown(state)
-        state, work = sweep(rng, problem, target, state, workspace(problem, state), 30)
+        state = build_empty_state(problem, classes, slots)
+        run_reset_state(rng, problem, state, True)
+        while not run_add_respondents(rng, problem, state, 8):
+            state = double_capacity(state)
+        state, work = sweep_state(rng, problem, target, state, build_workspace(problem, state), 30)
         ends.append(
             (
                 log_likelihood(problem, target, state, work),
@@ -229,22 +229,22 @@ def test_room_grows_when_it_is_needed_and_draws_stay_the_same():
 
 
 def test_sweeps_may_be_asked_for_in_parts_and_a_copy_goes_on_alike():
-    problem = problem_of(DATA, MIXED)
-    target = target_of(problem, 0.05)
+    problem = build_class_problem(DATA, MIXED)
+    target = build_target(problem, 0.05)
     ends = []
     for parts in ([12], [5, 7]):
         rng = np.random.default_rng(37)
         state = draw_state(rng, problem)
-        work = workspace(problem, state)
+        work = build_workspace(problem, state)
         for sweeps in parts:
-            state, work = sweep(rng, problem, target, copy_state(state), work, sweeps)
+            state, work = sweep_state(rng, problem, target, copy_state(state), work, sweeps)
         ends.append((log_likelihood(problem, target, state, work), *state.real.tolist()))
     assert ends[0] == ends[1]
 
 
 def test_the_entry_point_does_what_the_tested_chain_does():
-    problem = problem_of(DATA, MIXED)
-    target = target_of(problem, 0.05)
+    problem = build_class_problem(DATA, MIXED)
+    target = build_target(problem, 0.05)
     ends = []
     for via_chain in (True, False):
         rng = np.random.default_rng(38)
@@ -252,21 +252,21 @@ def test_the_entry_point_does_what_the_tested_chain_does():
         if via_chain:
             _, state = average(rng, problem, target, state, iterations=9)
         else:
-            state, _ = sweep(rng, problem, target, state, workspace(problem, state), 9)
+            state, _ = sweep_state(rng, problem, target, state, build_workspace(problem, state), 9)
         ends.append(state.real.tolist())
     assert ends[0] == ends[1]
 
 
 def test_visits_of_one_person_leave_the_others_values_alone():
-    problem = problem_of(DATA, MIXED, alpha=3.0)
-    target = target_of(problem, 0.05)
+    problem = build_class_problem(DATA, MIXED, alpha=3.0)
+    target = build_target(problem, 0.05)
     rng = np.random.default_rng(39)
     state = draw_state(rng, problem, people=5)
     before = [[x.log_theta for x in own] for own in unpacked(problem, state)[1]]
-    work = workspace(problem, state)
+    work = build_workspace(problem, state)
     for _ in range(6):
-        assert is_ready(rng, problem, state, 4)
-        visit(rng, problem, target, state, work, 4)
+        assert reserve_proposals(rng, problem, state, 4)
+        update_respondent(rng, problem, target, state, work, 4)
     after = [[x.log_theta for x in own] for own in unpacked(problem, state)[1]]
     assert before[:4] == after[:4] and before[4] != after[4] and len(after) == 5
 
@@ -274,7 +274,7 @@ def test_visits_of_one_person_leave_the_others_values_alone():
 def test_the_sum_of_a_persons_values_is_drawn_from_its_prior():
     """A gamma variable whose shape counts θ of classes owned, and ε where products are
     separated."""
-    problem = problem_of(DATA, MIXED, alpha=3.0)
+    problem = build_class_problem(DATA, MIXED, alpha=3.0)
     rng = np.random.default_rng(40)
     state = draw_state(rng, problem)
     n = int(np.argmax([len(own) > 1 for own in unpacked(problem, state)[1]]))
@@ -292,7 +292,7 @@ def test_the_sum_of_a_persons_values_is_drawn_from_its_prior():
     shape = len(slots) * sigma * a + separates.sum() * (1 - sigma) * a
     before, logs = values(), []
     for _ in range(2000):
-        rescale(rng, problem, state, n)
+        rescale_values(rng, problem, state, n)
         logs.append(np.logaddexp.reduce(values()))
     after = values()
     np.testing.assert_allclose(after - after[0], before - before[0], rtol=0.0, atol=1e-9)

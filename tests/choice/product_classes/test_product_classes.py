@@ -20,7 +20,7 @@ from helpers.product_class_fits import (
 from helpers.sentences import refused, said
 
 import thali
-from thali._choice.logit import directions_of
+from thali._choice.logit import parse_directions
 from thali.errors import ArgumentError, DataError
 
 RUN = ("draws", "tune", "chains", "thin", "sweeps_per_step")
@@ -76,9 +76,9 @@ def test_levels_without_an_order_cannot_be_monotone():
     )
     with refused(ArgumentError, "'zoom'", "'no'", "'yes'"):
         thali.ProductClasses({"zoom": "increasing"}).fit(data, progressbar=False)
-    assert directions_of("monotone", [("price", "decreasing")], data) == {"price": "decreasing"}
+    assert parse_directions("monotone", [("price", "decreasing")], data) == {"price": "decreasing"}
     with refused(ArgumentError, "levels of 'inside'"):
-        directions_of("monotone", {"inside": "increasing"}, experiment(none=True))
+        parse_directions("monotone", {"inside": "increasing"}, experiment(none=True))
 
 
 # dominated choices --------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def test_exponential_columns(standardize):
     np.testing.assert_allclose(
         design.apply(X), expected / expected.max(axis=1, keepdims=True), rtol=1e-13
     )
-    np.testing.assert_allclose(np.exp(design.logs(X)), design.apply(X), rtol=1e-13)
+    np.testing.assert_allclose(np.exp(design.compute_logs(X)), design.apply(X), rtol=1e-13)
     # the scale is remembered
     np.testing.assert_allclose(design.apply(X[3:]), design.apply(X)[3:], rtol=1e-13)
 
@@ -179,7 +179,7 @@ def test_a_constant_covariate_is_as_if_it_were_not_there(transform, constant):
     assert [each.filename for each in messages] == [__file__]
     without = model(transform=transform).fit(X, Y)
     assert np.array_equal(with_it.weights_, without.weights_)
-    assert with_it.n_features_in_ == 3 and not any("x1" in column for column in with_it._columns_)
+    assert with_it.n_features_in_ == 3 and not any("x1" in column for column in with_it.weights_)
     for new in (-1e308, -1.0, constant, 7.0, 1e308):
         more[:, 1] = new
         assert np.array_equal(with_it.predict_proba(more), without.predict_proba(X))
@@ -204,7 +204,7 @@ def test_fitted_attributes():
     fitted = model(a=1.0).fit(data, labels)
     assert isinstance(fitted.weights_, pd.DataFrame)
     assert fitted.weights_.index.tolist() == fitted.classes_.tolist() == [0, 1, 2]
-    assert fitted.weights_.columns.tolist() == fitted._columns_ == list(fitted._design_.columns)
+    assert list(fitted.weights_) == list(fitted._design_.columns)
     assert abs(fitted.weights_.to_numpy().sum() - 1.0) < 1e-12
     assert fitted.support_["column"].tolist() == [
         "exp(-sepal_width)",
@@ -235,7 +235,7 @@ def test_a_row_the_weights_say_nothing_about_gets_the_class_frequencies():
 
 
 def test_weights_that_have_not_settled_warn(monkeypatch):
-    monkeypatch.setattr(pl_map.maximise, "__kwdefaults__", {"start": None, "max_passes": 3})
+    monkeypatch.setattr(pl_map.maximise_weights, "__kwdefaults__", {"start": None, "max_passes": 3})
     with warned(ConvergenceWarning, "PlackettLuceRegression") as messages:
         fitted = model().fit(X, Y)
     assert "converged after 3" in str(fitted.convergence()) and "3 sweeps" in str(

@@ -10,11 +10,11 @@ from helpers.sentences import refused
 
 from thali._classify.plackett_luce.map_estimate import (
     LogWeights,
-    _ascend,
-    _near,
+    _approach_maximum,
+    _ascend_to_maximum,
+    find_sparse_maximum,
     fit_map,
-    fixed_point,
-    sparse_maximum,
+    iterate_fixed_point,
 )
 from thali._classify.plackett_luce.row_sums import CovariateRows
 from thali.errors import ArgumentError, DataError
@@ -97,7 +97,7 @@ def test_a4_the_rule_for_small_a_survives_many_steps():
     W, codes, n_classes = problem("iris")
     data = CovariateRows(W, codes, n_classes, threads=1)
     start = np.full((n_classes, W.shape[1]), 1.0 / (n_classes * W.shape[1]))
-    weights, sums, passes, _ = fixed_point(data, start, 0.5, 100_000, tolerance=-1.0)
+    weights, sums, passes, _ = iterate_fixed_point(data, start, 0.5, 100_000, tolerance=-1.0)
     assert passes == 100_001
     np.testing.assert_allclose(
         np.sort(weights[weights > 0.0]), [0.28738673, 0.33565430, 0.37695898], atol=1e-7
@@ -133,7 +133,7 @@ def test_the_rule_rests_at_its_fixed_point(a):
 def test_the_rule_is_published_em_divided_by_its_sum():
     W, codes, n_classes = small_problem()
     start = np.full((3, 5), 1.0 / 15.0)
-    ours, *_ = fixed_point(CovariateRows(W, codes, n_classes), start, 0.5, 1)
+    ours, *_ = iterate_fixed_point(CovariateRows(W, codes, n_classes), start, 0.5, 1)
     theirs = naive.em_step(W, codes, start, a=0.5, b=0.0)
     np.testing.assert_allclose(ours, theirs / theirs.sum(), rtol=1e-12)
 
@@ -156,9 +156,9 @@ def test_expectation_maximisation_ends_at_the_same_objective(a):
 def test_gradient_and_hessian_are_the_differences_of_naive_evaluations():
     W, codes, n_classes = small_problem()
     target = LogWeights(CovariateRows(W, codes, n_classes), 1.3, np.ones((3, 5), bool))
-    point = target.at(np.random.default_rng(2).normal(size=15))
+    point = target.evaluate(np.random.default_rng(2).normal(size=15))
     assert abs(point.value - naive.log_posterior(W, codes, point.weights, 1.3)) < 1e-11
-    curve = target.hessian(point)
+    curve = target.compute_hessian(point)
     for j in range(15):
         h = 1e-5 * np.eye(15)[j]
         up, down = np.exp(point.logs + h).reshape(3, 5), np.exp(point.logs - h).reshape(3, 5)
@@ -167,7 +167,9 @@ def test_gradient_and_hessian_are_the_differences_of_naive_evaluations():
         ) / 2e-5
         # a central difference errs by h² and by the rounding of a value of about 50, divided by h
         assert abs(slope - point.gradient[j]) < 1e-7
-        turned = (target.at(point.logs + h).gradient - target.at(point.logs - h).gradient) / 2e-5
+        turned = (
+            target.evaluate(point.logs + h).gradient - target.evaluate(point.logs - h).gradient
+        ) / 2e-5
         np.testing.assert_allclose(curve[j], turned, atol=1e-7)
 
 
@@ -176,11 +178,13 @@ def test_hessian_of_a_part_of_the_weights():
     active = np.random.default_rng(3).random((3, 5)) < 0.6
     active[:, 0] = True
     target = LogWeights(CovariateRows(W, codes, n_classes), 1.0, active)
-    point = target.at(np.random.default_rng(4).normal(size=active.sum()))
-    curve = target.hessian(point)
+    point = target.evaluate(np.random.default_rng(4).normal(size=active.sum()))
+    curve = target.compute_hessian(point)
     for j in range(len(curve)):
         h = 1e-5 * np.eye(len(curve))[j]
-        turned = (target.at(point.logs + h).gradient - target.at(point.logs - h).gradient) / 2e-5
+        turned = (
+            target.evaluate(point.logs + h).gradient - target.evaluate(point.logs - h).gradient
+        ) / 2e-5
         np.testing.assert_allclose(curve[j], turned, atol=1e-7)
 
 
@@ -192,9 +196,9 @@ def test_a_zero_that_should_grow_is_taken_back():
     for k, j in np.argwhere(best.support):
         active = np.ones((3, 5), bool)
         active[k, j] = False
-        start = LogWeights(data, 1.0, active).at(np.zeros(14))
-        point, found, *_, converged = sparse_maximum(
-            data, start, _near, _ascend, 2000, np.zeros((3, 5), bool)
+        start = LogWeights(data, 1.0, active).evaluate(np.zeros(14))
+        point, found, *_, converged = find_sparse_maximum(
+            data, start, _approach_maximum, _ascend_to_maximum, 2000, np.zeros((3, 5), bool)
         )
         assert converged
         assert abs(point.value - best.objective) < 1e-8

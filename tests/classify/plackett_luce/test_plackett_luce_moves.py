@@ -10,32 +10,32 @@ from helpers.plackett_luce_cases import exponential, scaled, tiny
 from numba import njit
 from scipy import special, stats
 
-from thali._classify.plackett_luce.gibbs import _potential, motion_from
+from thali._classify.plackett_luce.chain import compute_potential, start_motion
 from thali._classify.plackett_luce.latent_moves import (
-    draw_latent,
-    mirror,
+    draw_latent_variables,
+    draw_shape_given_latent,
+    draw_shape_given_weights,
+    propose_mirror_move,
     redraw_columns,
-    shape_given_latent,
-    shape_given_weights,
 )
 from thali._classify.plackett_luce.state import (
     LOG_LIKELIHOOD,
     WeightPrior,
-    class_rows,
-    dots,
-    normalise,
-    opposites,
-    state_from,
+    build_weight_state,
+    compute_scores,
+    find_opposite_columns,
+    normalise_weights,
+    sort_rows_by_class,
 )
 from thali._classify.plackett_luce.trial_moves import (
     GAIN,
     GAIN_OTHER,
     NEW,
     NEW_OTHER,
-    exchange,
-    least,
-    redraw,
-    trial,
+    evaluate_trial,
+    exchange_columns,
+    find_smallest_score,
+    redraw_weight,
 )
 from thali._inference.numerics.gamma import draw_log_gamma
 from thali.testing import exact
@@ -47,11 +47,11 @@ def log_likelihood(W, codes, weights):
 
 
 def started(W, codes, n_classes, seed=0, spread=1.0):
-    rows = class_rows(W, codes, n_classes)
+    rows = sort_rows_by_class(W, codes, n_classes)
     logs = spread * np.random.default_rng(seed).standard_normal((n_classes, W.shape[1]))
-    state = state_from(logs, math.log(0.3), rows)
-    state.real[LOG_LIKELIHOOD] = dots(
-        rows, state.weights, state.totals, state.of_class, state.of_all
+    state = build_weight_state(logs, math.log(0.3), rows)
+    state.real[LOG_LIKELIHOOD] = compute_scores(
+        rows, state.weights, state.totals, state.class_scores, state.total_scores
     )
     return rows, state
 
@@ -66,11 +66,11 @@ def weights_key(state):
 
 
 def sums_are_right(rows, state):
-    of_class, of_all = np.zeros_like(state.of_class), np.zeros_like(state.of_all)
-    found = dots(rows, state.weights, state.weights.sum(axis=0), of_class, of_all)
+    of_class, of_all = np.zeros_like(state.class_scores), np.zeros_like(state.total_scores)
+    found = compute_scores(rows, state.weights, state.weights.sum(axis=0), of_class, of_all)
     assert state.real[LOG_LIKELIHOOD] == pytest.approx(found, rel=1e-9)
-    assert state.of_class == pytest.approx(of_class, rel=1e-9)
-    assert state.of_all == pytest.approx(of_all, rel=1e-9)
+    assert state.class_scores == pytest.approx(of_class, rel=1e-9)
+    assert state.total_scores == pytest.approx(of_all, rel=1e-9)
     assert state.weights == pytest.approx(np.exp(state.log_weights), rel=1e-9)
     assert state.weights.sum() == pytest.approx(1.0, rel=1e-9)
 
@@ -83,17 +83,17 @@ def test_exchange_is_exact(a):
 
     def step(rng, s):
         work = s.scratch
-        s.real[LOG_LIKELIHOOD], _ = exchange(
+        s.real[LOG_LIKELIHOOD], _ = exchange_columns(
             rng,
             rows,
             a,
             s.log_weights,
             s.weights,
             s.totals,
-            s.of_class,
-            s.of_all,
-            work.new_class,
-            work.new_all,
+            s.class_scores,
+            s.total_scores,
+            work.new_class_scores,
+            work.new_total_scores,
             work.change,
             s.real[LOG_LIKELIHOOD],
         )
@@ -115,16 +115,16 @@ def test_mirror_is_exact():
 
     def step(rng, s):
         work = s.scratch
-        s.real[LOG_LIKELIHOOD] = mirror(
+        s.real[LOG_LIKELIHOOD] = propose_mirror_move(
             rng,
             rows,
             s.log_weights,
             s.weights,
             s.totals,
-            s.of_class,
-            s.of_all,
-            work.new_class,
-            work.new_all,
+            s.class_scores,
+            s.total_scores,
+            work.new_class_scores,
+            work.new_total_scores,
             s.real[LOG_LIKELIHOOD],
         )
 
@@ -179,19 +179,19 @@ def test_scan_of_columns_is_exact():
 def _latent_draws(rng, rows, state, repeats, chosen, times):
     work = state.scratch
     for i in range(repeats):
-        draw_latent(
+        draw_latent_variables(
             rng,
             rows,
             state.weights,
-            state.of_class,
-            state.of_all,
+            state.class_scores,
+            state.total_scores,
             state.columns,
             state.times,
             state.counts,
             state.s,
             work.target,
             work.running,
-            work.place,
+            work.column_index,
         )
         chosen[i] = state.columns[1, 2]
         times[i] = state.times[1, 2]
@@ -230,9 +230,9 @@ def _moved(rng, kind, starts, counts, log_rate, log_weights, low, high, out):
     room = np.zeros(counts.size, np.int64)
     for i in range(starts.size):
         if kind == 0:
-            out[i] = shape_given_latent(rng, starts[i], low, high, counts, log_rate, 0.1, room)
+            out[i] = draw_shape_given_latent(rng, starts[i], low, high, counts, log_rate, 0.1, room)
         else:
-            out[i] = shape_given_weights(rng, starts[i], low, high, log_weights, room)
+            out[i] = draw_shape_given_weights(rng, starts[i], low, high, log_weights, room)
 
 
 def _log_target(kind, x):
@@ -296,9 +296,9 @@ def test_a_trial_keeps_its_digits(removed):
     rows, state = started(W, codes, 3)
     state.log_weights[:] = -40.0
     state.log_weights[1, 2] = 0.0
-    state = state_from(state.log_weights, 0.0, rows)
-    state.real[LOG_LIKELIHOOD] = dots(
-        rows, state.weights, state.totals, state.of_class, state.of_all
+    state = build_weight_state(state.log_weights, 0.0, rows)
+    state.real[LOG_LIKELIHOOD] = compute_scores(
+        rows, state.weights, state.totals, state.class_scores, state.total_scores
     )
     change = state.scratch.change
     new = state.weights.copy()
@@ -309,17 +309,17 @@ def test_a_trial_keeps_its_digits(removed):
     change[3] = change[1, GAIN], 0.0, new[:, 2].sum(), 0.0
     assert (GAIN, GAIN_OTHER, NEW, NEW_OTHER) == (0, 1, 2, 3)
     work = state.scratch
-    found = trial(
+    found = evaluate_trial(
         rows,
         state.weights,
         state.totals,
         2,
         2,
         1,
-        state.of_class,
-        state.of_all,
-        work.new_class,
-        work.new_all,
+        state.class_scores,
+        state.total_scores,
+        work.new_class_scores,
+        work.new_total_scores,
         change,
         -math.inf,
     )
@@ -329,10 +329,10 @@ def test_a_trial_keeps_its_digits(removed):
 def test_gradient_of_hamiltonian():
     W, codes, K = tiny()
     rows, state = started(W, codes, K)
-    motion, prior, a = motion_from(state), WeightPrior(math.log(1.7), 0.0, 0.0, False), 0.8
+    motion, prior, a = start_motion(state), WeightPrior(math.log(1.7), 0.0, 0.0, False), 0.8
     at = state.log_weights + 0.4
     force, nothing = np.zeros_like(at), np.zeros_like(at)
-    value, found = _potential(rows, prior, a, at, force, state, motion)
+    value, found = compute_potential(rows, prior, a, at, force, state, motion)
     assert found == pytest.approx(log_likelihood(W, codes, np.exp(at)), rel=1e-12)
     naive = -a * at.sum() + 1.7 * np.exp(at).sum() - log_likelihood(W, codes, np.exp(at))
     assert value == pytest.approx(naive, rel=1e-12)
@@ -340,7 +340,7 @@ def test_gradient_of_hamiltonian():
         step = np.zeros_like(at)
         step[place] = 1e-5
         up, down = (
-            _potential(rows, prior, a, at + sign * step, nothing, state, motion)[0]
+            compute_potential(rows, prior, a, at + sign * step, nothing, state, motion)[0]
             for sign in (1, -1)
         )
         assert -force[place] == pytest.approx((up - down) / 2e-5, abs=1e-8)
@@ -350,11 +350,11 @@ def test_opposite_columns():
     rng = np.random.default_rng(0)
     x = rng.standard_normal((30, 3))
     W = scaled(np.exp(np.hstack([x, -x, np.zeros((30, 1))])))
-    assert opposites(W).tolist() == [3, 4, 5, 0, 1, 2, 6]
+    assert find_opposite_columns(W).tolist() == [3, 4, 5, 0, 1, 2, 6]
     # rows no longer balance
-    assert opposites(np.hstack([W, rng.random((30, 1))])).tolist() == [-1] * 8
-    assert (opposites(np.abs(x)) == -1).all()
-    assert (opposites(np.where(W == W.min(), 0.0, W)) == -1).all()
+    assert find_opposite_columns(np.hstack([W, rng.random((30, 1))])).tolist() == [-1] * 8
+    assert (find_opposite_columns(np.abs(x)) == -1).all()
+    assert (find_opposite_columns(np.where(W == W.min(), 0.0, W)) == -1).all()
 
 
 def test_redraws_leave_the_totals_of_their_columns():
@@ -362,11 +362,11 @@ def test_redraws_leave_the_totals_of_their_columns():
     W, codes, K = tiny()
     rows, state = started(W, codes, K)
     state.log_weights[:, 1] -= 80.0
-    normalise(state.log_weights, state.weights, state.totals)
-    sums = state.of_class, state.of_all
-    log_l = dots(rows, state.weights, state.totals, *sums)
+    normalise_weights(state.log_weights, state.weights, state.totals)
+    sums = state.class_scores, state.total_scores
+    log_l = compute_scores(rows, state.weights, state.totals, *sums)
     work = state.scratch
-    rng, smallest, fast = np.random.default_rng(0), least(rows, state.of_class), 0
+    rng, smallest, fast = np.random.default_rng(0), find_smallest_score(rows, state.class_scores), 0
     for _ in range(300):
         before = state.weights[:, 1].copy()
         args = (
@@ -374,11 +374,11 @@ def test_redraws_leave_the_totals_of_their_columns():
             state.weights,
             state.totals,
             *sums,
-            work.new_class,
-            work.new_all,
+            work.new_class_scores,
+            work.new_total_scores,
             work.change,
         )
-        log_l, _, smallest = redraw(rng, rows, 0.01, 0.0, smallest, *args, log_l)
+        log_l, _, smallest = redraw_weight(rng, rows, 0.01, 0.0, smallest, *args, log_l)
         fast += bool((state.weights[:, 1] != before).any() and state.weights[:, 1].max() < 1e-18)
         assert (state.totals > 0.0).all()
         assert state.totals == pytest.approx(state.weights.sum(axis=0), rel=1e-9, abs=0.0)
@@ -389,12 +389,12 @@ def test_rows_by_class():
     rng = np.random.default_rng(0)
     W, codes = rng.random((300, 4)), rng.integers(0, 3, 300)
     codes[codes == 1] = 2  # a class without members
-    rows = class_rows(W, codes, 3)
+    rows = sort_rows_by_class(W, codes, 3)
     assert rows.sizes.sum() == 300 and rows.W.shape[2] % 8 == 0
     for k in (0, 2):
         found = [
             rows.W[b, :, : rows.sizes[b]].T
             for b in range(rows.first[k], rows.first[k + 1])
-            if rows.of_class[b] == k
+            if rows.class_of_block[b] == k
         ]
         assert np.array_equal(np.concatenate(found), W[codes == k])

@@ -5,7 +5,7 @@ import pytest
 
 from thali._classify.plackett_luce.design import PlackettLuceDesign
 from thali._classify.plackett_luce.map_estimate import fit_map
-from thali._classify.plackett_luce.row_sums import BLOCK, CovariateRows, distinct_rows
+from thali._classify.plackett_luce.row_sums import BLOCK_ROWS, CovariateRows, merge_equal_rows
 
 
 def made(n, p=7, n_classes=3, seed=1):
@@ -31,7 +31,7 @@ def plain(W, codes, A, m, counts):
 def test_sums_are_those_of_numpy(p):
     W, codes, A, m = made(1000, p)
     counts = np.random.default_rng(2).integers(1, 5, 1000).astype(float)
-    sums = CovariateRows(W, codes, 3, counts).statistics(A, m)
+    sums = CovariateRows(W, codes, 3, counts).compute_statistics(A, m)
     value, R, s = plain(W, codes, A, m, counts)
     assert abs(sums.log_likelihood - value) < 1e-11 * abs(value)  # a thousand terms, each to 1e-14
     np.testing.assert_allclose(sums.R, R, rtol=1e-12)
@@ -41,39 +41,39 @@ def test_sums_are_those_of_numpy(p):
 def test_products_are_those_of_numpy():
     W, codes, A, m = made(500)
     columns = np.array([1, 2, 5])
-    sums = CovariateRows(W, codes, 3).curvature(A, m, columns)
+    sums = CovariateRows(W, codes, 3).compute_curvature(A, m, columns)
     V, own, total = W[:, columns], (W * A[codes]).sum(axis=1), W @ m
-    np.testing.assert_allclose(sums.of_all, (V / total[:, None] ** 2).T @ V, rtol=1e-12)
+    np.testing.assert_allclose(sums.total_products, (V / total[:, None] ** 2).T @ V, rtol=1e-12)
     for k in range(3):
         of_class = codes == k
         np.testing.assert_allclose(
-            sums.of_classes[k], (V / own[:, None] ** 2)[of_class].T @ V[of_class], rtol=1e-12
+            sums.class_products[k], (V / own[:, None] ** 2)[of_class].T @ V[of_class], rtol=1e-12
         )
 
 
 def test_rows_without_a_chance_give_minus_infinity_and_no_nan():
     W = np.array([[1.0, 0.0], [0.0, 1.0], [1e-200, 0.0]])
     A = np.array([[1.0, 0.0], [1e-200, 0.0]])
-    sums = CovariateRows(W, [0, 1, 1], 2).statistics(A, A.sum(axis=0))
+    sums = CovariateRows(W, [0, 1, 1], 2).compute_statistics(A, A.sum(axis=0))
     assert sums.log_likelihood == -np.inf
     assert np.isfinite(sums.R).all()
     assert np.isfinite(sums.s).all()
-    small = CovariateRows(W[[0, 0]], [0, 1], 2).statistics(
+    small = CovariateRows(W[[0, 0]], [0, 1], 2).compute_statistics(
         np.array([[1.0, 0.0], [1e-305, 0.0]]), np.ones(2)
     )
     assert abs(small.log_likelihood - np.log(1e-305)) < 1e-9
 
 
 def test_number_of_threads_changes_no_bit():
-    W, codes, A, m = made(5 * BLOCK + 17)
+    W, codes, A, m = made(5 * BLOCK_ROWS + 17)
     several = [CovariateRows(W, codes, 3, threads=threads) for threads in (1, 2, 5)]
-    sums = [rows.statistics(A, m) for rows in several]
-    products = [rows.curvature(A, m, np.arange(3)) for rows in several]
+    sums = [rows.compute_statistics(A, m) for rows in several]
+    products = [rows.compute_curvature(A, m, np.arange(3)) for rows in several]
     for one in sums[1:]:
         assert one.log_likelihood == sums[0].log_likelihood
         assert np.array_equal(one.R, sums[0].R)
         assert np.array_equal(one.s, sums[0].s)
-    assert all(np.array_equal(one.of_classes, products[0].of_classes) for one in products)
+    assert all(np.array_equal(one.class_products, products[0].class_products) for one in products)
     fits = [fit_map(W, codes, 3, a=1.1, threads=threads).weights for threads in (1, 3)]
     assert np.array_equal(*fits)
 
@@ -85,7 +85,7 @@ def test_partial_sums_do_not_grow_with_the_rows():
 def test_equal_rows_are_put_together_exactly():
     W, codes, *_ = made(50)
     again = np.random.default_rng(3).integers(0, 50, 1000)
-    few, few_codes, counts = distinct_rows(W[again], codes[again])
+    few, few_codes, counts = merge_equal_rows(W[again], codes[again])
     order = np.unique(again, return_index=True)[1]
     assert np.array_equal(few, W[again][np.sort(order)])  # in the order of first appearance
     assert np.array_equal(counts, [(again == again[i]).sum() for i in np.sort(order)])
@@ -97,8 +97,8 @@ def test_equal_rows_are_put_together_exactly():
     assert np.array_equal(both[0].weights, both[1].weights)
     A, m = made(1)[2:]
     whole, fewer = (
-        CovariateRows(W[again], codes[again], 3).statistics(A, m),
-        CovariateRows(few, few_codes, 3, counts).statistics(A, m),
+        CovariateRows(W[again], codes[again], 3).compute_statistics(A, m),
+        CovariateRows(few, few_codes, 3, counts).compute_statistics(A, m),
     )
     assert abs(whole.log_likelihood - fewer.log_likelihood) < 1e-11 * abs(whole.log_likelihood)
     np.testing.assert_allclose(whole.R, fewer.R, rtol=1e-12)
@@ -107,13 +107,13 @@ def test_equal_rows_are_put_together_exactly():
 def test_the_same_row_in_many_classes_stays_as_many():
     """Five hundred keys in a table of some thousand places: dozens share one, and only the class
     tells them apart."""
-    few, few_codes, counts = distinct_rows(np.ones((2000, 2)), np.arange(2000) % 500)
+    few, few_codes, counts = merge_equal_rows(np.ones((2000, 2)), np.arange(2000) % 500)
     assert (few_codes.tolist(), counts.tolist(), len(few)) == (list(range(500)), [4.0] * 500, 500)
 
 
 def test_rows_mostly_distinct_are_left_as_they_are():
     W, codes, *_ = made(100)
-    assert distinct_rows(W, codes)[0] is W
+    assert merge_equal_rows(W, codes)[0] is W
 
 
 def test_statistics_of_blocks_add_up():
@@ -124,7 +124,8 @@ def test_statistics_of_blocks_add_up():
     m = A.sum(axis=0)
     W, codes = design.apply(X), np.arange(90) % 3
     parts = [
-        CovariateRows(W[i : i + 30], codes[i : i + 30], 3).statistics(A, m) for i in (0, 30, 60)
+        CovariateRows(W[i : i + 30], codes[i : i + 30], 3).compute_statistics(A, m)
+        for i in (0, 30, 60)
     ]
     total = parts[0] + parts[1] + parts[2]
     value, R, s = plain(W, codes, A, m, np.ones(90))

@@ -10,8 +10,8 @@ from helpers.plackett_luce_data import problem
 from helpers.sentences import without_warnings
 
 import thali as th
-from thali._classify.plackett_luce.gibbs import WeightChain, settings_of
-from thali._classify.plackett_luce.state import class_rows
+from thali._classify.plackett_luce.chain import WeightChain, build_gibbs_settings
+from thali._classify.plackett_luce.state import sort_rows_by_class
 
 
 def simulated(n, d=13):
@@ -34,9 +34,9 @@ def plain_sweep(parts, W, weights, rng):
 
 def share_of_plain(W, codes, n_classes, a, sweeps):
     """The CPU time of so many sweeps of a chain over that of plain NumPy for a fixed a."""
-    settings = settings_of(W.size, a, (1e-3, 1e2), 1.0, 1, 10**7, 1, 1)
+    settings = build_gibbs_settings(W.size, a, (1e-3, 1e2), 1.0, 1, 10**7, 1, 1)
     chain = WeightChain(
-        settings, class_rows(W, codes, n_classes), n_classes, np.random.default_rng(1)
+        settings, sort_rows_by_class(W, codes, n_classes), n_classes, np.random.default_rng(1)
     )
     rng, weights = np.random.default_rng(1), np.ones((n_classes, W.shape[1]))
     order = np.argsort(codes, kind="stable")

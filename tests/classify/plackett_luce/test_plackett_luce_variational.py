@@ -14,12 +14,12 @@ import thali as th
 from thali._classify.plackett_luce.design import PlackettLuceDesign
 from thali._classify.plackett_luce.row_sums import CovariateRows
 from thali._classify.plackett_luce.variational import (
-    expected_from_logs,
+    compute_expected_probabilities,
     fit_variational,
-    learned_shape,
-    mean_logs,
-    undivided,
-    variational_step,
+    integrate_probabilities,
+    maximise_shape,
+    mean_log_weights,
+    take_variational_step,
 )
 from thali.errors import ArgumentError, ConvergenceWarning
 
@@ -28,7 +28,7 @@ def full_bound(W, codes, shapes, rates, a, b, shares, mean_times):
     """F for any q(C), q(Z) and q(λ), term by term."""
     from scipy.special import digamma, gammaln, xlogy
 
-    logs = mean_logs(shapes, rates)
+    logs = mean_log_weights(shapes, rates)
     used = shares > 0.0
     log_W = np.log(W, where=W > 0.0, out=np.full(W.shape, -np.inf))
     rows = np.where(
@@ -43,7 +43,7 @@ def full_bound(W, codes, shapes, rates, a, b, shares, mean_times):
 
 def best_latent(W, codes, shapes, rates):
     """The best q(C) and ⟨Z⟩ of the best q(Z) given q(λ), for `full_bound`."""
-    logs = mean_logs(shapes, rates)[codes]
+    logs = mean_log_weights(shapes, rates)[codes]
     shares = W * np.exp(logs - logs.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
     return shares, 1.0 / (W @ (shapes / rates).sum(axis=0))
@@ -53,7 +53,7 @@ def expected_probabilities(W, shapes, rates):
     """Expected class probabilities of rows of W when λ_kj ~ Gamma(a_kj, b_j)."""
     with np.errstate(divide="ignore"):
         logs = np.log(np.asarray(W, np.float64))
-    return expected_from_logs(logs, shapes, rates)
+    return compute_expected_probabilities(logs, shapes, rates)
 
 
 def rows(name):
@@ -210,7 +210,7 @@ def test_bounds_agree():
     W, codes, K = tiny()
     rng = np.random.default_rng(0)
     shapes, rates = 0.2 + rng.standard_exponential((K, 3)), 0.5 + rng.standard_exponential(3)
-    step = variational_step(CovariateRows(W, codes, K), shapes, rates, 0.3, 1.7)
+    step = take_variational_step(CovariateRows(W, codes, K), shapes, rates, 0.3, 1.7)
     shares, times = best_latent(W, codes, shapes, rates)
     assert full_bound(W, codes, shapes, rates, 0.3, 1.7, shares, times) == pytest.approx(
         step.bound, abs=1e-11
@@ -240,11 +240,11 @@ def test_learned_shape_is_the_maximum():
     best = optimize.minimize_scalar(
         objective, bounds=(-6, 3), method="bounded", options={"xatol": 1e-12}
     )
-    assert learned_shape(0.05, counts, slope, True, 1e-3, 1e2) == pytest.approx(
+    assert maximise_shape(0.05, counts, slope, True, 1e-3, 1e2) == pytest.approx(
         math.exp(best.x), rel=1e-5
     )
-    assert learned_shape(0.05, counts, slope, True, 1e-3, 1e-2) == pytest.approx(1e-2, rel=1e-6)
-    assert learned_shape(0.05, counts * 0, slope, True, 1e-3, 1e2) == pytest.approx(1e-3, rel=1e-6)
+    assert maximise_shape(0.05, counts, slope, True, 1e-3, 1e-2) == pytest.approx(1e-2, rel=1e-6)
+    assert maximise_shape(0.05, counts * 0, slope, True, 1e-3, 1e2) == pytest.approx(1e-3, rel=1e-6)
 
 
 def drawn_probabilities(logs, shapes, rates, draws=100_000):
@@ -287,14 +287,16 @@ def some_shapes(a):
 def test_integral_against_monte_carlo(a, logs):
     shapes, rates = some_shapes(a)
     mean, error = drawn_probabilities(logs, shapes, rates)
-    assert (np.abs(expected_from_logs(logs, shapes, rates) - mean) <= 4.5 * error + 1e-12).all()
+    assert (
+        np.abs(compute_expected_probabilities(logs, shapes, rates) - mean) <= 4.5 * error + 1e-12
+    ).all()
 
 
 def test_integral_of_rows_far_from_what_was_seen():
     """The survival function falls like t^-0.008 until the columns with counts come into sight."""
     rates = np.array([1.0, 30.0, 20.0])
     mean, error = drawn_probabilities(FAR, FEW, rates)
-    found = expected_from_logs(FAR, FEW, rates)
+    found = compute_expected_probabilities(FAR, FEW, rates)
     assert (np.abs(found - mean) <= 4.5 * error + 1e-12).all()
     assert abs(found[0, 0] - 0.5) > 0.2  # what the first column alone would say
     assert expected_probabilities(np.exp(FAR[:1]), FEW, rates) == pytest.approx(
@@ -308,8 +310,10 @@ def test_integral_of_rows_far_from_what_was_seen():
 def test_integral_is_one_before_it_is_divided(a, logs):
     """The range and the step of ln t suffice."""
     shapes, rates = some_shapes(a)
-    assert undivided(logs, shapes, rates).sum(axis=1) == pytest.approx(np.ones(len(logs)), abs=1e-9)
-    more = undivided(logs, FEW, rates)
+    assert integrate_probabilities(logs, shapes, rates).sum(axis=1) == pytest.approx(
+        np.ones(len(logs)), abs=1e-9
+    )
+    more = integrate_probabilities(logs, FEW, rates)
     assert more.sum(axis=1) == pytest.approx(np.ones(len(logs)), abs=1e-9)
 
 
@@ -317,7 +321,9 @@ def test_integral_of_a_fit_is_that_of_another_rule():
     W, codes, K = problem("iris")
     fit = fit_variational(CovariateRows(W, codes, K))
     by_hand = np.array([_simpson(w, fit.shapes, fit.rates) for w in W[::50]])
-    assert undivided(np.log(W[::50]), fit.shapes, fit.rates) == pytest.approx(by_hand, abs=1e-9)
+    assert integrate_probabilities(np.log(W[::50]), fit.shapes, fit.rates) == pytest.approx(
+        by_hand, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("a", [None, 0.001])
@@ -326,7 +332,7 @@ def test_prediction_far_from_the_training_data(a):
     model = th.PlackettLuceRegression(method="variational", a=a).fit(X, y)
     far = X.iloc[:3].copy()
     far.iloc[:, :] = [[60.0, 2.0, 3.0, 1.0], [640.0, 3.0, 4.0, 1.0], [1e300, 1.0, 1.0, 1.0]]
-    logs = model._design_.logs(far.to_numpy())
+    logs = model._design_.compute_logs(far.to_numpy())
     mean, error = drawn_probabilities(logs, model.shapes_.to_numpy(), model.rates_)
     found = model.predict_proba(far)
     assert (np.abs(found - mean) <= 4.5 * error + 1e-12).all()
@@ -354,7 +360,6 @@ def test_classifier():
     model = th.PlackettLuceRegression(method="variational").fit(X, y)
     assert model.lower_bound_ - math.log(model.a_) == pytest.approx(-88.527110, abs=1e-5)
     assert model.weights_.to_numpy().sum() == pytest.approx(1.0)
-    assert list(model.weights_.columns) == model._columns_
     assert model._n_passes_ <= 600
     W = model._design_.apply(X.to_numpy())
     expected = expected_probabilities(W, model.shapes_.to_numpy(), model.rates_)

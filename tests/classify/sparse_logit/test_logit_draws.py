@@ -8,14 +8,14 @@ from helpers.sparse_logit_runs import (
     WIDE,
     CoefficientChain,
     CoefficientPrior,
-    problem_of,
+    build_coefficient_problem,
     three_classes,
 )
 from scipy import stats
 
-from thali._classify.sparse_logit.sweep import (
-    draw_class,
-    draw_reference,
+from thali._classify.sparse_logit.gibbs_sweep import (
+    draw_class_coefficients,
+    draw_common_shift,
 )
 from thali._compile.jit import compiled
 from thali._inference.numerics.polya_gamma import (
@@ -123,7 +123,7 @@ def fixed_conditional(wide, n=5, d=8, seed=3):
     """A chain's state with weights, pulls and variances that no longer change, and the exact
     conditional they give."""
     rng = np.random.default_rng(seed)
-    problem = problem_of(
+    problem = build_coefficient_problem(
         rng.normal(size=(n, d)), np.arange(n) % 2, 2, 0, CoefficientPrior(1.0, 1, 1, True), wide
     )
     state = CoefficientChain(problem, 1.0, rng, 1, 0, 1).state
@@ -142,7 +142,7 @@ def test_both_factorisations_draw_the_same_normal_vector(wide):
     white = np.empty((rounds, mean.size))
     root = np.linalg.cholesky(precision)
     for draw in white:
-        draw_class(rng, problem, state, 1)
+        draw_class_coefficients(rng, problem, state, 1)
         draw[:] = root.T @ (state.coef[1] - mean)
     # independent standard normals, if mean and covariance are right
     assert np.abs(white.mean(axis=0)).max() < ERRORS / math.sqrt(rounds)
@@ -157,7 +157,7 @@ def test_both_factorisations_draw_the_same_normal_vector(wide):
 @pytest.mark.parametrize("wide", WIDE)
 def test_without_information_the_common_shift_is_drawn_from_its_prior(wide):
     rng, rounds = np.random.default_rng(6), 4_000
-    problem = problem_of(
+    problem = build_coefficient_problem(
         np.full((4, 2), 1e-9), np.arange(4) % 3, 3, 1, CoefficientPrior(1.0, 1, 1, False), wide
     )
     state = CoefficientChain(problem, 1.0, rng, 1, 0, 1).state
@@ -168,7 +168,7 @@ def test_without_information_the_common_shift_is_drawn_from_its_prior(wide):
     white = np.empty((rounds, 2))
     for shift in white:
         state.coef[:], state.linear[:] = coef, coef @ np.full((2, 4), 1e-9)
-        draw_reference(rng, problem, state)
+        draw_common_shift(rng, problem, state)
         assert (state.coef[1] == 0).all() and (state.linear[1] == 0).all()
         assert np.allclose(coef[0] - state.coef[0], coef[2] - state.coef[2])
         shift[:] = (coef[0] - state.coef[0] - mean) * np.sqrt(precision)
@@ -181,13 +181,17 @@ def test_variances_of_any_size_are_survived(wide, most):
     problem, state, _, _ = fixed_conditional(wide)
     state.variance[1, :3] = 1e-300
     state.variance[1, 3:5] = most
-    draw_class(np.random.default_rng(0), problem, state, 1)
+    draw_class_coefficients(np.random.default_rng(0), problem, state, 1)
     assert np.isfinite(state.coef[1]).all() and np.abs(state.coef[1, :3]).max() < 1e-140
     assert np.abs(state.coef[1]).max() < 100 * np.sqrt(most)
 
 
 def test_the_number_of_rows_decides_how_to_factor():
     X, y = three_classes(3)
-    assert problem_of(X, y, 3, 0, CoefficientPrior(None, 1, 1, False)).covariates.shape == (2, 3)
-    wide = problem_of(np.hstack([X, X]), y, 3, 0, CoefficientPrior(None, 1, 1, False))
+    assert build_coefficient_problem(
+        X, y, 3, 0, CoefficientPrior(None, 1, 1, False)
+    ).covariates.shape == (2, 3)
+    wide = build_coefficient_problem(
+        np.hstack([X, X]), y, 3, 0, CoefficientPrior(None, 1, 1, False)
+    )
     assert wide.wide and wide.covariates.shape == (3, 4)

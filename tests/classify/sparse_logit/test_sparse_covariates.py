@@ -64,7 +64,7 @@ def same(one, other, X_dense=X):
 )
 def test_sparse_covariates_give_the_fit_of_dense_ones(method, more, monkeypatch):
     """In several blocks of rows."""
-    limits.lower_in(approximation, monkeypatch, _CELLS=7 * 20)
+    limits.lower_in(approximation, monkeypatch, _BLOCK_CELLS=7 * 20)
     one, other = (
         fitted(kind(X), method=method, **more) for kind in (sparse.csr_matrix, np.asarray)
     )

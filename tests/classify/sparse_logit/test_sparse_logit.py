@@ -57,7 +57,6 @@ def test_what_is_there_after_fit():
     assert summary.loc["coef[top, width]", "mean"] == pytest.approx(
         float(posterior["coef"][:, :, 1, 0].mean())
     )
-    assert not model._interrupted_
 
 
 def test_a_fixed_eta_and_no_intercept_are_left_out():

@@ -11,8 +11,11 @@ import thali as th
 import thali._classify.sparse_logit.approximation as approximation
 import thali._classify.sparse_logit.approximation as expansion
 import thali._classify.sparse_logit.approximation as normal
-from thali._classify.sparse_logit.approximation import expansion_at, normal_posterior
-from thali._classify.sparse_logit.chain import CoefficientPrior, problem_of
+from thali._classify.sparse_logit.approximation import (
+    expand_log_likelihood,
+    fit_normal_approximation,
+)
+from thali._classify.sparse_logit.chain import CoefficientPrior, build_coefficient_problem
 from thali.errors import DataError, DataWarning
 
 X, Y = three_classes(400)
@@ -22,7 +25,7 @@ LEARNED = CoefficientPrior(None, 1, 1, True)
 
 
 def of(reference=1, prior=LEARNED, X=X, y=Y, classes=3, counts=None):
-    return problem_of(X, y, classes, reference, prior, False, counts)
+    return build_coefficient_problem(X, y, classes, reference, prior, False, counts)
 
 
 def naive(coef, counts, reference=1):
@@ -39,20 +42,24 @@ def test_the_expansion_is_that_of_the_log_likelihood(monkeypatch):
     rng = np.random.default_rng(0)
     counts = rng.random(len(X)) + 0.5
     problem, coef = of(counts=counts), rng.normal(size=(2, 3))
-    at = expansion_at(problem, coef)
+    at = expand_log_likelihood(problem, coef)
     assert at.log_likelihood == pytest.approx(naive(coef, counts), rel=1e-12)
     for place in range(6):
         step = np.zeros(6)
         step[place] = 1e-5
-        up, down = (expansion_at(problem, coef + sign * step.reshape(2, 3)) for sign in (1, -1))
+        up, down = (
+            expand_log_likelihood(problem, coef + sign * step.reshape(2, 3)) for sign in (1, -1)
+        )
         assert at.gradient[place] == pytest.approx(
             (up.log_likelihood - down.log_likelihood) / 2e-5, abs=1e-5
         )
         np.testing.assert_allclose(
             at.curvature[place], (down.gradient - up.gradient) / 2e-5, atol=1e-5
         )
-    limits.lower_in(expansion, monkeypatch, ROWS=7)
-    np.testing.assert_allclose(expansion_at(problem, coef).curvature, at.curvature, rtol=1e-10)
+    limits.lower_in(expansion, monkeypatch, BLOCK_ROWS=7)
+    np.testing.assert_allclose(
+        expand_log_likelihood(problem, coef).curvature, at.curvature, rtol=1e-10
+    )
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.7])
@@ -67,13 +74,15 @@ def test_one_coefficient_of_many_rows_has_the_moments_of_quadrature(slope):
         posterior /= posterior.sum()
         mean = (beta * posterior).sum()
         sd = np.sqrt(((beta - mean) ** 2 * posterior).sum())
-        found = normal_posterior(of(0, CoefficientPrior(eta, 1, 1, False), x[:, None], y, 2), eta)
+        found = fit_normal_approximation(
+            of(0, CoefficientPrior(eta, 1, 1, False), x[:, None], y, 2), eta
+        )
         assert found.converged and found.mean[0] == pytest.approx(mean, abs=0.05 * sd)
         assert 1 / found.factor[0, 0] == pytest.approx(sd, rel=0.05)
 
 
 def test_eta_given_the_coefficients_has_the_law_of_quadrature():
-    etas, shares = approximation.law_of_eta(2.0 * 1.5 + 6, 4.0, 0.8)
+    etas, shares = approximation.compute_eta_distribution(2.0 * 1.5 + 6, 4.0, 0.8)
     grid = np.linspace(1e-6, 60, 200_001)
     density = grid ** (1.5 - 1 + 3) * np.exp(-0.8 * grid - 4.0 * np.sqrt(grid))
     assert shares @ etas == pytest.approx((grid * density).sum() / density.sum(), rel=1e-6)
@@ -91,7 +100,7 @@ def test_draws_have_the_moments_of_the_approximation_and_come_from_the_seed():
     draws = model.posterior_["posterior"].dataset
     assert np.array_equal(draws["coef"], again.posterior_["posterior"]["coef"])
     z = (X - X.mean(0)) / X.std(0)
-    normal = normal_posterior(of(0, X=z), None)
+    normal = fit_normal_approximation(of(0, X=z), None)
     covariance = np.linalg.inv(normal.factor @ normal.factor.T)
     whole = np.concatenate(
         [draws["coef"].values, draws["intercept"].values[..., None]], axis=-1

@@ -13,9 +13,9 @@ from helpers.sparse_logit_runs import (
     WIDE,
     CoefficientChain,
     CoefficientPrior,
+    build_coefficient_problem,
     chains_of,
     mcse,
-    problem_of,
     three_classes,
 )
 from helpers.watched_runs import run_of
@@ -23,8 +23,8 @@ from scipy import special, stats
 from scipy.integrate import quad
 
 import thali as th
-from thali._classify.sparse_logit.sweep import ETA, run
-from thali._classify.sparse_logit.trajectory import see_curvature
+from thali._classify.sparse_logit.gibbs_sweep import ETA, record_sweeps
+from thali._classify.sparse_logit.trajectory import update_curvature
 
 X = np.array([-1.2, -0.7, -0.3, 0.1, 0.4, 0.8, 1.1, 1.5])[:, None]
 Y = np.array([1, 1, 0, 1, 0, 0, 1, 0])
@@ -105,17 +105,19 @@ def test_joint_distribution(learned, wide, trajectories, rounds):
     rng, n = np.random.default_rng(11), 4
     covariates = rng.normal(size=(n, 2))
     prior = CoefficientPrior(None if learned else 1.5, 3, 2, True)
-    problem = problem_of(covariates, np.arange(n) % 3, 3, 1, prior, wide, trajectories=trajectories)
+    problem = build_coefficient_problem(
+        covariates, np.arange(n) % 3, 3, 1, prior, wide, trajectories=trajectories
+    )
     chain = CoefficientChain(problem, prior.eta, rng, 1, 0, 1)
     if trajectories:
-        see_curvature(problem, chain.state, chain.motion)
+        update_curvature(problem, chain.state, chain.motion)
     chain.state.real[1] = math.log(0.5)
     record = (chain.record.coef, chain.record.log_likelihood, chain.record.scales)
     coefs, etas, variances = np.empty((rounds, 3, 3)), np.empty(rounds), np.empty(rounds)
     for t in range(rounds):
         scores = chain.state.linear + rng.gumbel(size=(3, n))
         problem.codes[:] = scores.argmax(axis=0)
-        run(rng, problem, chain.state, chain.motion, *record, 0, 1, 0, 10**9)
+        record_sweeps(rng, problem, chain.state, chain.motion, *record, 0, 1, 0, 10**9)
         coefs[t], etas[t], variances[t] = (
             chain.state.coef,
             chain.state.real[ETA],
@@ -192,15 +194,15 @@ def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
     """Geweke (2004), as above."""
     rng, n = np.random.default_rng(12), 4
     rows = rng.normal(size=(n, 2)), np.arange(n) % 3, 3, 1
-    problem = problem_of(*rows, HORSESHOE, wide, trajectories=trajectories)
+    problem = build_coefficient_problem(*rows, HORSESHOE, wide, trajectories=trajectories)
     chain = CoefficientChain(problem, None, rng, 1, 0, 1)
     if trajectories:
-        see_curvature(problem, chain.state, chain.motion)
+        update_curvature(problem, chain.state, chain.motion)
     chain.state.real[1] = math.log(0.5)
     draws = np.empty((rounds, 4))
     for t in range(rounds):
         problem.codes[:] = (chain.state.linear + rng.gumbel(size=(3, n))).argmax(axis=0)
-        run(rng, problem, chain.state, chain.motion, *chain.record, 0, 1, 0, 1)
+        record_sweeps(rng, problem, chain.state, chain.motion, *chain.record, 0, 1, 0, 1)
         tau, slab = chain.record.scales[0] ** 2
         draws[t] = tau, slab, chain.state.spread[0, 0], abs(chain.state.coef[2, 1])
     tau, slab, spread, size = draws.T
@@ -261,7 +263,9 @@ def test_a9_more_covariates_than_rows_cost_no_more_than_rows():
     data, labels = rng.normal(size=(50, 2000)), np.arange(50) % 2
 
     def seconds(wide, sweeps):
-        problem = problem_of(data, labels, 2, 0, CoefficientPrior(None, 1, 1, True), wide)
+        problem = build_coefficient_problem(
+            data, labels, 2, 0, CoefficientPrior(None, 1, 1, True), wide
+        )
         chain = CoefficientChain(problem, None, np.random.default_rng(1), sweeps, 0, 1)
         chain.run_until(0)
         began = time.thread_time()

@@ -3,10 +3,19 @@ followed back."""
 
 import numpy as np
 import pytest
-from helpers.sparse_logit_runs import CoefficientChain, CoefficientPrior, problem_of, three_classes
+from helpers.sparse_logit_runs import (
+    CoefficientChain,
+    CoefficientPrior,
+    build_coefficient_problem,
+    three_classes,
+)
 
-from thali._classify.sparse_logit.approximation import expansion_at
-from thali._classify.sparse_logit.trajectory import leapfrog, potential, see_curvature
+from thali._classify.sparse_logit.approximation import expand_log_likelihood
+from thali._classify.sparse_logit.trajectory import (
+    compute_potential,
+    run_leapfrog,
+    update_curvature,
+)
 from thali._compile.jit import compiled
 
 CASES = {"two classes": (2, 0), "reference last": (2, 1), "three classes": (3, 1)}
@@ -14,12 +23,12 @@ CASES = {"two classes": (2, 0), "reference last": (2, 1), "three classes": (3, 1
 
 @compiled
 def energy_at(problem, state, motion):
-    return potential(problem, state, motion)
+    return compute_potential(problem, state, motion)
 
 
 @compiled
 def follow(problem, state, motion, step, count):
-    return leapfrog(problem, state, motion, step, count)
+    return run_leapfrog(problem, state, motion, step, count)
 
 
 @pytest.fixture(params=CASES)
@@ -28,7 +37,9 @@ def chain(request):
     X, y = three_classes()
     rng = np.random.default_rng(3)
     prior, counts = CoefficientPrior(None, 1, 1, True), rng.integers(1, 4, len(y)).astype(float)
-    problem = problem_of(X, y % classes, classes, reference, prior, False, counts, trajectories=2)
+    problem = build_coefficient_problem(
+        X, y % classes, classes, reference, prior, False, counts, trajectories=2
+    )
     made = CoefficientChain(problem, None, rng, 1, 20, 1)
     made.run_until(20)
     made.motion.coef[:] = rng.normal(size=made.motion.coef.size)
@@ -80,6 +91,6 @@ def test_a_trajectory_can_be_followed_back_and_keeps_its_energy(chain):
 def test_the_curvature_is_that_of_the_likelihood(chain):
     problem, motion = chain.problem, chain.motion
     motion.real[:] = 0.0
-    see_curvature(problem, chain.state, motion)
-    expected = expansion_at(problem, chain.state.coef[others(problem)]).curvature
+    update_curvature(problem, chain.state, motion)
+    expected = expand_log_likelihood(problem, chain.state.coef[others(problem)]).curvature
     assert np.allclose(np.tril(motion.curvature), np.tril(expected))

@@ -4,13 +4,22 @@ import numpy as np
 import pytest
 from helpers.classifier_runs import fit_rows
 from helpers.sentences import refused, without_warnings
-from helpers.sparse_logit_runs import CoefficientPrior, chains_of, problem_of, three_classes
+from helpers.sparse_logit_runs import (
+    CoefficientPrior,
+    build_coefficient_problem,
+    chains_of,
+    three_classes,
+)
 from helpers.watched_runs import without_fit
 from scipy.special import gammaln, logsumexp
 
 import thali as th
 import thali._classify.sparse_logit.approximation as variational
-from thali._classify.sparse_logit.approximation import expansion_at, normal_posterior, rule_of
+from thali._classify.sparse_logit.approximation import (
+    build_quadrature_rule,
+    expand_log_likelihood,
+    fit_normal_approximation,
+)
 from thali.errors import ArgumentError
 
 QUICK = {"draws": 200, "chains": 2, "random_state": 1, "progressbar": False}
@@ -21,13 +30,15 @@ QUICK = {"draws": 200, "chains": 2, "random_state": 1, "progressbar": False}
 def test_the_mean_expansion_is_that_of_the_normal_law(classes):
     """By 100,000 draws; the rule is exact to third degree, and these variances are small."""
     X, y = three_classes()
-    problem = problem_of(X, y % classes, classes, 0, CoefficientPrior(None, 1, 1, True), False)
+    problem = build_coefficient_problem(
+        X, y % classes, classes, 0, CoefficientPrior(None, 1, 1, True), False
+    )
     rng, size = np.random.default_rng(1), 3 * (classes - 1)
     mean, root = (
         rng.normal(size=size),
         (np.tril(rng.normal(size=(size, size))) + np.eye(size)) * 0.1,
     )
-    found = expansion_at(problem, mean.reshape(-1, 3), root @ root.T)
+    found = expand_log_likelihood(problem, mean.reshape(-1, 3), root @ root.T)
     drawn = mean + rng.normal(size=(100_000, size)) @ root.T
     linear = np.zeros((len(drawn), classes))
     total, gradient = np.zeros(len(drawn)), np.zeros((len(drawn), classes - 1, 3))
@@ -47,7 +58,7 @@ def test_the_mean_expansion_is_that_of_the_normal_law(classes):
         way = np.zeros((size, size))
         way[row, column] = way[column, row] = step if row == column else 0.5 * step
         up, down = (
-            expansion_at(problem, mean.reshape(-1, 3), root @ root.T + sign * way)
+            expand_log_likelihood(problem, mean.reshape(-1, 3), root @ root.T + sign * way)
             for sign in (1, -1)
         )
         slope = (up.log_likelihood - down.log_likelihood) / (2.0 * step)
@@ -57,7 +68,7 @@ def test_the_mean_expansion_is_that_of_the_normal_law(classes):
 @pytest.mark.parametrize("radii", [1, 3])
 @pytest.mark.parametrize("q", [1, 2, 9])
 def test_the_rule_has_the_moments_of_the_normal_law(q, radii):
-    places, weights = rule_of(q, radii)
+    places, weights = build_quadrature_rule(q, radii)
     assert weights.sum() == pytest.approx(1.0) and (weights > 0).all()
     np.testing.assert_allclose(weights @ places, 0.0, atol=1e-12)
     np.testing.assert_allclose((places.T * weights) @ places, np.eye(q), atol=1e-12)
@@ -73,12 +84,16 @@ def test_no_round_lowers_the_bound_even_of_separable_classes(classes, eta, monke
     rng, rounds = np.random.default_rng(2), []
     X = rng.normal(size=(40, 12))
     y = np.argmax(np.column_stack([X[:, : classes - 1], np.zeros(40)]), axis=1)
-    is_flat = variational.is_flat
+    is_flat = variational.has_flat_bound
     monkeypatch.setattr(
-        variational, "is_flat", lambda bounds, m: rounds.append(list(bounds)) or is_flat(bounds, m)
+        variational,
+        "has_flat_bound",
+        lambda bounds, m: rounds.append(list(bounds)) or is_flat(bounds, m),
     )
-    found = normal_posterior(
-        problem_of(X, y, classes, 0, CoefficientPrior(eta, 1, 1, True), False), eta, True
+    found = fit_normal_approximation(
+        build_coefficient_problem(X, y, classes, 0, CoefficientPrior(eta, 1, 1, True), False),
+        eta,
+        True,
     )
     bounds = np.array([each[-1] for each in rounds])
     assert len(bounds) > 5 and (np.diff(bounds) >= -1e-9 * (1 + np.abs(bounds[1:]))).all()
@@ -98,8 +113,10 @@ def test_the_bound_is_just_below_the_evidence(eta):
     else:
         prior = 0.5 * np.sqrt(eta) * np.exp(-np.sqrt(eta) * np.abs(beta))
     evidence = np.log((np.exp(log_p) * prior).sum() * step)
-    problem = problem_of(x[:, None], y, 2, 0, CoefficientPrior(eta, 2, 1, False), False)
-    found = normal_posterior(problem, eta, is_variational=True)
+    problem = build_coefficient_problem(
+        x[:, None], y, 2, 0, CoefficientPrior(eta, 2, 1, False), False
+    )
+    found = fit_normal_approximation(problem, eta, is_variational=True)
     assert found.converged and evidence - 0.1 < found.lower_bound < evidence
 
 
@@ -110,10 +127,10 @@ def test_standard_deviations_agree_with_the_sampler_even_of_few_rows():
     prior = CoefficientPrior(None, 1, 1, True)
     chains = chains_of(X, y, 2, 0, prior, 4000, False, trajectories=2)
     coefs = np.concatenate([chain.record.coef[:, 1] for chain in chains])
-    problem = problem_of(X, y, 2, 0, prior, False)
+    problem = build_coefficient_problem(X, y, 2, 0, prior, False)
     far, sds = {}, {}
     for is_variational in (False, True):
-        normal = normal_posterior(problem, None, is_variational)
+        normal = fit_normal_approximation(problem, None, is_variational)
         sds[is_variational] = np.sqrt(
             np.diag(np.linalg.inv(normal.factor @ normal.factor.T))
         ) / coefs.std(axis=0)

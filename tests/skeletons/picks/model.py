@@ -12,7 +12,7 @@ import numpy as np
 from thali._arguments import whole
 from thali._data.questions import AnswerProbabilities
 from thali._inference.seeds import spawn_generators
-from thali._model.answer_checks import AlikeRespondents, check_answers, predict_answers
+from thali._model.answer_checks import EqualRespondents, check_answers, predict_answers
 from thali._model.base import Job, Sampled
 from thali._model.predictive_check import spaced_draws
 from thali._posterior.summary import mean_errors
@@ -66,7 +66,7 @@ class PickedWorths(Sampled):
         asked, worths = self.data_.questions(), self._worths()
         worths = worths[spaced_draws(len(worths), len(asked.counts))]
         people = [
-            AlikeRespondents(answers_of(worths, self.data_), lambda some: asked.times[some, None])
+            EqualRespondents(answers_of(worths, self.data_), lambda some: asked.times[some, None])
         ]
         return check_answers(asked, people, len(worths), random_seed, ci)
 
@@ -74,7 +74,7 @@ class PickedWorths(Sampled):
         """Return how often each pair was picked, with what the model predicts."""
         asked, worths = self.data_.questions(), self._worths()
         people = [
-            AlikeRespondents(answers_of(worths, self.data_), lambda some: asked.times[some, None])
+            EqualRespondents(answers_of(worths, self.data_), lambda some: asked.times[some, None])
         ]
         return predict_answers(asked, people, len(worths), ci)
 

@@ -162,7 +162,7 @@ def test_intervals_of_a_variational_posterior_are_those_of_its_gammas():
     )
     draws = (draws / np.asarray(model.rates_)).reshape(len(draws), -1)
     low, high = np.quantile(draws / draws.sum(axis=1, keepdims=True), (0.055, 0.945), axis=0)
-    names = [(label, column) for label in model.classes_ for column in model._columns_]
+    names = [(label, column) for label in model.classes_ for column in model.weights_]
     place = [names.index((row["class"], row.column)) for _, row in found.iterrows()]
     # 1,000 draws: the standard error of such a quantile is under .1 of the interval.
     assert np.all(np.abs(found["low"] - low[place]) < 0.2 * (high - low)[place])

@@ -1,5 +1,4 @@
-"""Results of choices: of one population, of people with weights of their own, and of latent classes
-of people."""
+"""Results of choices: of one population, of individual respondents, and of latent classes."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -13,9 +12,9 @@ from thali._data.kinds import ONE
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._data.questions import AnswerProbabilities, Questions
-from thali._model.answer_checks import AlikeRespondents
-from thali._model.choice_groups import groups_of_pairs, groups_of_sets
+from thali._model.answer_checks import EqualRespondents
 from thali._model.ranks import tabulate_ranks
+from thali._model.stored_choices import store_pairs, store_sets
 from thali._people.latent_classes import aligned_members, label_free_quantities, memberships
 from thali._posterior.view import Posterior, flat
 
@@ -25,219 +24,228 @@ from ..draws.tree import DataPart
 from ..likelihoods.answer_draws import choice_answers, comparison_answers
 from ..likelihoods.choice_parts import part_of_data
 from . import quantities
-from .data_answers import DataAnswers, GroupResults, PersonResults
-from .groups import group_features_table
-from .kinds_of_people import (
-    answers_of_people,
-    as_groups,
-    outcomes_table_of_new,
-    predicted_of_new,
+from .group_posterior import group_features_table
+from .latent_class_predictions import (
+    convert_classes_to_groups,
+    list_respondent_answers,
+    new_outcomes_table,
+    predict_new_respondent,
 )
-from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
-from .matched_features import Matched
-from .new_people import log_predictive_of_population, predicted_of_population
-from .predict import outcome_draws, outcomes_table, predicted_with_errors
+from .log_predictive import log_predictive_by_class, log_predictive_by_respondent
+from .matched_features import MatchedFeatures
+from .new_respondents import log_predictive_by_individual, predict_from_population
+from .posterior_results import GroupResults, PosteriorResults, RespondentResults
+from .predict import outcome_draws, outcomes_table, predict_choices
 from .quantities import Quantities
-from .registry import answers_of
+from .registry import load_results
 
 if TYPE_CHECKING:
     import pandas
 
 
-class SetResults(DataAnswers):
-    """Choices out of sets of any size."""
+class SetResults(PosteriorResults):
+    """Results of choices from sets of any size."""
 
-    def _own_quantities(self) -> Quantities:
-        return quantities.of_offered(self.posterior)
+    def _data_quantities(self) -> Quantities:
+        return quantities.set_quantities(self.posterior)
 
-    def new_person_quantities(self) -> Quantities:
-        """Quantities of a person of whom only the answers of others are known."""
-        return quantities.of_offered(self.posterior)
+    def new_respondent_quantities(self) -> Quantities:
+        """Return the quantities of a respondent without answers."""
+        return quantities.set_quantities(self.posterior)
 
-    def judged_owners(self) -> Quantities:
-        return quantities.of_shared_aspects(self.posterior)
+    def owner_quantities(self) -> Quantities:
+        return quantities.shared_aspect_quantities(self.posterior)
 
-    def predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
-        return predicted_with_errors(self.posterior, sets, return_se, covariates)
+    def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
+        return predict_choices(self.posterior, sets, return_se, covariates)
 
-    def outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
+    def predict_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
         return outcomes_table(self.posterior, pairs, covariates)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
-        return log_predictive_of_one(self.posterior, choices)
+        return log_predictive_by_respondent(self.posterior, choices)
 
     def data(self) -> Choices:
-        """Choices from sets of nobody in particular."""
-        posterior, places = self.posterior, np.zeros(0, np.int64)
+        """Return choices from sets, without respondents."""
+        posterior, no_places = self.posterior, np.zeros(0, np.int64)
         sets = posterior.set_start, posterior.fixed["member"].values.copy()
-        empty = Choices._from_fields(
-            tuple(posterior.labels), (), *sets, places, places, np.zeros(0), None, None
+        unanswered = Choices._from_fields(
+            tuple(posterior.labels), (), *sets, no_places, no_places, np.zeros(0), None, None
         )
-        return empty.with_answers(posterior.chosen)
+        return unanswered.with_answers(posterior.chosen)
 
-    def stored(self, counts: np.ndarray) -> DataPart:
-        """Return what a posterior holds of the same questions with these counts, without those that
-        nobody answered."""
-        data, given = self.data(), np.flatnonzero(counts)
+    def build_data_part(self, counts: np.ndarray) -> DataPart:
+        """Build the data part of the questions with these answer counts.
+
+        Questions without answers are omitted.
+        """
+        data, answer_indices = self.data(), np.flatnonzero(counts)
         answered = select_choices(
-            data, np.full(given.size, -1), *data.places_of(given), times=counts[given]
+            data,
+            np.full(answer_indices.size, -1),
+            *data.places_of(answer_indices),
+            times=counts[answer_indices],
         )
-        return part_of_data(
-            groups_of_sets(answered, self.posterior.lapse), self.posterior.has_unique
-        )
+        return part_of_data(store_sets(answered, self.posterior.lapse), self.posterior.has_unique)
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
         return choice_answers(columns_of(posterior).take(draws), data, posterior.lapse)
 
-    def left_out(self, part: Any) -> Any:
-        return outcome_draws(self.posterior, part)
+    def predict_held_out(self, held_out: Any) -> Any:
+        return outcome_draws(self.posterior, held_out)
 
 
 class PairResults(SetResults):
-    """Paired comparisons."""
+    """Results of paired comparisons."""
 
-    def _own_quantities(self) -> Quantities:
-        return quantities.of_pairs(self.posterior)
+    def _data_quantities(self) -> Quantities:
+        return quantities.pair_quantities(self.posterior)
 
-    def new_person_quantities(self) -> Quantities:
-        return self._own_quantities()
+    def new_respondent_quantities(self) -> Quantities:
+        return self._data_quantities()
 
     def data(self) -> PairedComparisons:  # type: ignore[override]
-        """Make paired comparisons whose respondents are unknown."""
+        """Return paired comparisons, without respondents."""
         cells = cells_of(self.posterior)
         counts = np.column_stack([cells[name] for name in ("wins", "ties", "losses")])
-        return self._comparisons(counts)
+        return self._build_comparisons(counts)
 
-    def stored(self, counts: np.ndarray) -> DataPart:
+    def build_data_part(self, counts: np.ndarray) -> DataPart:
         posterior = self.posterior
         counts = counts.reshape(len(cells_of(posterior)["pair"]), -1)
         if not posterior.has_ties:
             counts = np.insert(counts, 1, 0.0, axis=1)
-        data = self._comparisons(counts)
+        data = self._build_comparisons(counts)
         return part_of_data(
-            groups_of_pairs(data, posterior.lapse, posterior.has_ties), posterior.has_unique
+            store_pairs(data, posterior.lapse, posterior.has_ties), posterior.has_unique
         )
 
-    def _comparisons(self, counts: np.ndarray) -> PairedComparisons:
-        """Return the comparisons with these counts of each cell (cells, 3), without cells that have
-        none."""
-        cells, kept = cells_of(self.posterior), counts.sum(axis=1) > 0.0
-        compared, pair = np.unique(cells["pair"][kept], return_inverse=True)
-        first, second = (side[compared] for side in self.posterior.pairs)
-        wins, tied, losses = np.array(counts[kept].T, float)
+    def _build_comparisons(self, counts: np.ndarray) -> PairedComparisons:
+        """Build comparisons from outcome counts (cells, 3); omit empty cells."""
+        cells, has_count = cells_of(self.posterior), counts.sum(axis=1) > 0.0
+        pair_indices, pair = np.unique(cells["pair"][has_count], return_inverse=True)
+        first_options, second_options = (options[pair_indices] for options in self.posterior.pairs)
+        wins, ties, losses = np.array(counts[has_count].T, float)
         covariates = None
         if names := tuple(self.posterior.covariates):
-            options = np.zeros((self.posterior.n_options, len(names)))
+            option_values = np.zeros((self.posterior.n_options, len(names)))
             covariates = PairCovariates._from_fields(
-                names, pair, cells["x"][kept], options, wins, losses, tied, None
+                names, pair, cells["x"][has_count], option_values, wins, losses, ties, None
             )
-        sums = [np.bincount(pair, each, len(compared)) for each in (wins, losses, tied)]
+        sums = [np.bincount(pair, counts_j, len(pair_indices)) for counts_j in (wins, losses, ties)]
         labels = tuple(self.posterior.labels)
-        return PairedComparisons._from_fields(labels, first, second, *sums, None, None, covariates)
+        return PairedComparisons._from_fields(
+            labels, first_options, second_options, *sums, None, None, covariates
+        )
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
-        tie = posterior.tie[draws] if ties else None
+        tie_parameter = posterior.tie[draws] if ties else None
         columns, beta = columns_of(posterior).take(draws), posterior.coefficients[draws]
-        return comparison_answers(columns, data, posterior.lapse, tie, beta)
+        return comparison_answers(columns, data, posterior.lapse, tie_parameter, beta)
 
 
-class ChooserResults(PersonResults):
-    """Choices of people of whom everybody has weights of their own."""
+class RespondentChoiceResults(RespondentResults):
+    """Results of choices of respondents with individual weights."""
 
     def ranks(self, every_rank: bool, ci: float) -> "pandas.DataFrame":
-        """The ranks by the common weights."""
+        """Return a table of ranks by the common weights."""
         return tabulate_ranks(
             flat(self.posterior.common_worth), self.posterior.labels, every_rank, ci
         )
 
-    def predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
-        return predicted_of_population(self.posterior, sets, return_se, covariates)
+    def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
+        return predict_from_population(self.posterior, sets, return_se, covariates)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
-        return log_predictive_of_population(self.posterior, choices)
+        return log_predictive_by_individual(self.posterior, choices)
 
 
-class LatentClassResults(DataAnswers):
-    """Answers of people of kinds that nobody knows: what is of a new person, and checks of all
-    people."""
+class LatentClassResults(PosteriorResults):
+    """Results of latent classes: predictions for a new respondent, checks of all."""
 
-    def _own_quantities(self) -> Quantities:
+    def _data_quantities(self) -> Quantities:
         posterior = self.posterior
-        found = label_free_quantities(posterior)
+        class_rows = label_free_quantities(posterior)
         if posterior.n_options > quantities.MAX_OPTIONS:
-            return found
-        return found | self.alike.new_person_quantities()
+            return class_rows
+        return class_rows | self.pooled_results.new_respondent_quantities()
 
     @cached_property
-    def classes(self) -> Posterior:
-        """The posterior of the classes as that of groups, each with the data of its likely
-        members."""
-        posterior, alike = self.posterior, self.alike
-        asked = alike.data().questions(posterior.has_ties)
-        person, answer, times = answers_of_people(posterior)
-        likely = memberships(posterior).argmax(axis=1)[person]
-        parts, kept = [], []
-        for number in range(posterior.most_classes):
-            counts = np.bincount(answer, times * (likely == number), len(asked.counts))
-            parts.append(alike.stored(counts))
-            kept.append(np.flatnonzero(np.repeat(asked.summed(counts) > 0.0, asked.sizes)))
-        return as_groups(posterior, parts, kept)
+    def class_posterior(self) -> Posterior:
+        """The posterior of the classes as groups, with the data of probable members."""
+        posterior, pooled = self.posterior, self.pooled_results
+        questions = pooled.data().questions(posterior.has_ties)
+        respondent, answer, n_times = list_respondent_answers(posterior)
+        probable_class = memberships(posterior).argmax(axis=1)[respondent]
+        parts, place_indices = [], []
+        for class_index in range(posterior.most_classes):
+            counts = np.bincount(
+                answer, n_times * (probable_class == class_index), len(questions.counts)
+            )
+            parts.append(pooled.build_data_part(counts))
+            place_indices.append(
+                np.flatnonzero(np.repeat(questions.summed(counts) > 0.0, questions.sizes))
+            )
+        return convert_classes_to_groups(posterior, parts, place_indices)
 
     @cached_property
-    def alike(self) -> Any:
-        """Results of the same data that ask nothing of classes."""
-        return answers_of(self.posterior, ONE)
+    def pooled_results(self) -> Any:
+        """Results of the same data without latent classes."""
+        return load_results(self.posterior, ONE)
 
     def data(self) -> Any:
-        return self.alike.data()
+        return self.pooled_results.data()
 
-    def respondents(
-        self, data: Any, asked: Questions, draws: np.ndarray, ties: bool
-    ) -> list[AlikeRespondents]:
-        """The members of each latent class, who change from draw to draw."""
-        stored = data.questions(self.posterior.has_ties)
-        (person, answer, times) = answers_of_people(self.posterior)
-        question = stored.question[answer]
-        class_of, classes = aligned_members(self.posterior)[draws], self.classes
+    def group_respondents(
+        self, data: Any, questions: Questions, draws: np.ndarray, ties: bool
+    ) -> list[EqualRespondents]:
+        """Return the members of each latent class, which change between draws."""
+        all_questions = data.questions(self.posterior.has_ties)
+        (respondent, answer, times) = list_respondent_answers(self.posterior)
+        question = all_questions.question[answer]
+        class_index, classes = aligned_members(self.posterior)[draws], self.class_posterior
 
-        def times_of(number: int) -> Callable[[slice], np.ndarray]:
-            def times_asked(some: slice) -> np.ndarray:
-                here = np.flatnonzero((question >= some.start) & (question < some.stop))
-                is_member = class_of[:, person[here]] == number
-                found = np.zeros((some.stop - some.start, len(draws)))
-                np.add.at(found, question[here] - some.start, times[here, None] * is_member.T)
-                return found
+        def count_asked(g: int) -> Callable[[slice], np.ndarray]:
+            """Return a function of a question slice: times class g was asked each."""
 
-            return times_asked
+            def count_in_slice(part: slice) -> np.ndarray:
+                rows = np.flatnonzero((question >= part.start) & (question < part.stop))
+                is_member = class_index[:, respondent[rows]] == g
+                n_asked = np.zeros((part.stop - part.start, len(draws)))
+                np.add.at(n_asked, question[rows] - part.start, times[rows, None] * is_member.T)
+                return n_asked
+
+            return count_in_slice
 
         groups = GroupResults(classes)
-        each = [
-            groups.of_group(name).answer_probabilities(data, draws, ties) for name in classes.groups
-        ]
         return [
-            AlikeRespondents(probabilities, times_of(number))
-            for number, probabilities in enumerate(each)
+            EqualRespondents(
+                groups.of_group(name).answer_probabilities(data, draws, ties), count_asked(g)
+            )
+            for g, name in enumerate(classes.groups)
         ]
 
-    def judged_besides(self) -> Quantities:
-        return GroupResults(self.classes).judged_besides()
+    def agreement_quantities(self) -> Quantities:
+        return GroupResults(self.class_posterior).agreement_quantities()
 
-    def predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
-        return predicted_of_new(self.posterior, self.classes, sets, return_se, covariates)
+    def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
+        return predict_new_respondent(
+            self.posterior, self.class_posterior, sets, return_se, covariates
+        )
 
-    def outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
-        return outcomes_table_of_new(self.posterior, self.classes, pairs, covariates)
+    def predict_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
+        return new_outcomes_table(self.posterior, self.class_posterior, pairs, covariates)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
-        return log_predictive_of_kinds(self.posterior, self.classes, choices)
+        return log_predictive_by_class(self.posterior, self.class_posterior, choices)
 
     def features(
         self,
         min_probability: float,
         similar: float | None,
-        matched: Callable[[float, float], Matched],
+        match_features: Callable[[float, float], MatchedFeatures],
         ci: float,
     ) -> "pandas.DataFrame":
-        return group_features_table(self.classes, min_probability, similar, ci)
+        return group_features_table(self.class_posterior, min_probability, similar, ci)

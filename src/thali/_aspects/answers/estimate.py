@@ -16,19 +16,25 @@ from thali._labels import as_label, display_width, one_line, shorten
 from thali.errors import Argument, ArgumentError, DataWarning, EstimateWarning, Value, one_of
 
 from ..draws.columns import FeatureColumns
-from .set_search import FeatureSearchProblem, FeatureSets, feature_sets, log_feature_gain, search
+from .set_search import (
+    FeatureSearchProblem,
+    FeatureSets,
+    find_feature_sets,
+    log_feature_gain,
+    search_best_set,
+)
 
 if TYPE_CHECKING:
     import pandas
 
-# Up to this many characters for all labels together a row of the printed table has a place for
-# every object.
-WIDEST_ROW = 60
+# If all labels together have at most this many characters, a row of the printed table has a
+# column for every object.
+MAX_LABELS_WIDTH = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Described):
-    """An estimate of features and weights; printed, it is a table like those of the paper.
+    """An estimate of features and weights; it prints a table as in the paper.
 
     Attributes
     ----------
@@ -100,15 +106,17 @@ class Estimate(Described):
         DataWarning
             All similarities of the target are equal.
         """
-        wanted = self.observed if target is None else _matrix_of(target, self.similarity.index)
-        first, second = np.triu_indices(len(wanted), 1)
-        wanted, given = wanted[first, second], self.similarity.to_numpy()[first, second]
-        measured = np.isfinite(wanted)
-        wanted, given = wanted[measured], given[measured]
-        if wanted.size == 0 or np.ptp(wanted) == 0:
+        observed = self.observed if target is None else _read_target(target, self.similarity.index)
+        i, j = np.triu_indices(len(observed), 1)
+        observed, estimated = observed[i, j], self.similarity.to_numpy()[i, j]
+        is_measured = np.isfinite(observed)
+        observed, estimated = observed[is_measured], estimated[is_measured]
+        if observed.size == 0 or np.ptp(observed) == 0:
             warn(DataWarning("All similarities are equal, so there is no variance to account for."))
             return float("nan")
-        return float(1.0 - np.sum((wanted - given) ** 2) / np.sum((wanted - wanted.mean()) ** 2))
+        return float(
+            1.0 - np.sum((observed - estimated) ** 2) / np.sum((observed - observed.mean()) ** 2)
+        )
 
     def __repr__(self) -> str:
         return str(self)
@@ -117,7 +125,7 @@ class Estimate(Described):
         return Description(f"Estimate ({self.kind})", text=str(self))
 
     def __str__(self) -> str:
-        lines = [*_table(self), _share(self)]
+        lines = [*_format_feature_table(self), _format_share(self)]
         if self.learned_sigma and self.kind != "expectation":
             lines.append(
                 f"at sigma = {self.sigma:.3g} (square root of the posterior mean of sigma²)"
@@ -125,18 +133,20 @@ class Estimate(Described):
         return "\n".join(lines)
 
 
-def _matrix_of(target: Any, labels: "pandas.Index") -> np.ndarray:
-    """Similarities by label in the order of these labels."""
+def _read_target(target: Any, labels: "pandas.Index") -> np.ndarray:
+    """Return similarities as a matrix (n, n) in the order of `labels`."""
     n = len(labels)
     if hasattr(target, "values") and hasattr(target, "first"):
-        place = {label: labels.get_loc(label) for label in _same_labels(target.labels, labels)}
-        order = np.array([place[label] for label in target.labels])
+        index_of_label = {
+            label: labels.get_loc(label) for label in _check_labels(target.labels, labels)
+        }
+        order = np.array([index_of_label[label] for label in target.labels])
         matrix = np.full((n, n), np.nan)
         matrix[order[target.first], order[target.second]] = target.values
         return np.where(np.isnan(matrix), matrix.T, matrix)
     if hasattr(target, "reindex"):
-        for given in (target.index, target.columns):
-            _same_labels(given, labels)
+        for axis_labels in (target.index, target.columns):
+            _check_labels(axis_labels, labels)
         target = target.rename(index=as_label, columns=as_label).loc[labels, labels]
     try:
         matrix = np.array(target, float)
@@ -154,16 +164,18 @@ def _matrix_of(target: Any, labels: "pandas.Index") -> np.ndarray:
     return matrix
 
 
-def _same_labels(given: Any, labels: Any) -> Any:
-    if sorted(map(str, given)) != sorted(map(str, labels)):
+def _check_labels(target_labels: Any, labels: Any) -> Any:
+    """Return the labels if they are the fitted objects, or raise."""
+    if sorted(map(str, target_labels)) != sorted(map(str, labels)):
         raise ArgumentError(
             f"`target` must contain the objects {shorten(list(labels), 99)}; got"
-            f" {shorten(list(given), 99)}."
+            f" {shorten(list(target_labels), 99)}."
         )
-    return given
+    return target_labels
 
 
-def _share(estimate: Estimate) -> str:
+def _format_share(estimate: Estimate) -> str:
+    """Format the variance accounted for as a line of text."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         share = estimate.variance_accounted_for()
@@ -172,79 +184,85 @@ def _share(estimate: Estimate) -> str:
     return f"variance accounted for: {percent(share, 1)}"
 
 
-def _table(estimate: Estimate) -> list[str]:
-    """The rows of the printed table, the additive constant last."""
+def _format_feature_table(estimate: Estimate) -> list[str]:
+    """Format the table of features as lines, the additive constant last."""
     table = estimate.features
     labels = [one_line(str(label)) for label in estimate.similarity.index]
-    heads = ["PROB."] * ("probability" in table) + ["WEIGHT"]
+    headings = ["PROB."] * ("probability" in table) + ["WEIGHT"]
     largest = max([float(np.max(estimate.weights, initial=0.0)), estimate.constant])
-    places = int(np.clip(2 - np.floor(np.log10(largest)), 0, 9)) if largest > 0 else 3
-    left = (
-        [_placed(members, labels) for members in table["members"]]
-        if _fits(labels)
-        else _listed(table["members"])
+    n_decimals = int(np.clip(2 - np.floor(np.log10(largest)), 0, 9)) if largest > 0 else 3
+    member_lines = (
+        [_align_members(members, labels) for members in table["members"]]
+        if _fits_row(labels)
+        else _wrap_members(table["members"])
     )
-    figures = [[f"{weight:.{places}f}"] for weight in estimate.weights]
+    figures = [[f"{weight:.{n_decimals}f}"] for weight in estimate.weights]
     if "probability" in table:
         figures = [
-            [f"{p:.2f}", *rest] for p, rest in zip(table["probability"], figures, strict=True)
+            [f"{p:.2f}", *weight_column]
+            for p, weight_column in zip(table["probability"], figures, strict=True)
         ]
     if estimate.has_constant:
-        left.append(["additive constant"])
-        figures.append(["1.00"] * (len(heads) - 1) + [f"{estimate.constant:.{places}f}"])
-    wide = max((display_width(line) for row in left for line in row), default=7)
+        member_lines.append(["additive constant"])
+        figures.append(["1.00"] * (len(headings) - 1) + [f"{estimate.constant:.{n_decimals}f}"])
+    members_width = max(
+        (display_width(line) for row_lines in member_lines for line in row_lines), default=7
+    )
     widths = [
-        max(len(head), *(len(row[number]) for row in figures), 0)
-        for number, head in enumerate(heads)
+        max(len(head), *(len(row_lines[column]) for row_lines in figures), 0)
+        for column, head in enumerate(headings)
     ]
     lines = []
-    for row, numbers in zip([["FEATURE"], *left], [heads, *figures], strict=True):
-        last = "".join(
-            number.rjust(width + 2) for number, width in zip(numbers, widths, strict=True)
+    for row_lines, cells in zip([["FEATURE"], *member_lines], [headings, *figures], strict=True):
+        number_cells = "".join(
+            column.rjust(width + 2) for column, width in zip(cells, widths, strict=True)
         )
-        lines += [*row[:-1], row[-1] + " " * (wide - display_width(row[-1])) + last]
+        lines += [
+            *row_lines[:-1],
+            row_lines[-1] + " " * (members_width - display_width(row_lines[-1])) + number_cells,
+        ]
     return lines
 
 
-def _fits(labels: list[str]) -> bool:
-    return sum(map(display_width, labels)) + len(labels) <= WIDEST_ROW
+def _fits_row(labels: list[str]) -> bool:
+    """Return whether all labels fit in one row of the printed table."""
+    return sum(map(display_width, labels)) + len(labels) <= MAX_LABELS_WIDTH
 
 
-def _placed(members: Any, labels: list[str]) -> list[str]:
-    """Each member in the place of its object, as in Table 1 of the paper."""
-    inside = {one_line(str(member)) for member in members}
+def _align_members(members: Any, labels: list[str]) -> list[str]:
+    """Write each member in the column of its object (Table 1 of the paper)."""
+    member_names = {one_line(str(member)) for member in members}
     return [
         " ".join(
-            label if label in inside else " " * display_width(label) for label in labels
+            label if label in member_names else " " * display_width(label) for label in labels
         ).rstrip()
     ]
 
 
-def _listed(features: Any) -> list[list[str]]:
+def _wrap_members(features: Any) -> list[list[str]]:
+    """Write the members of each feature as wrapped lines."""
     return [
-        textwrap.wrap(", ".join(one_line(str(member)) for member in members), WIDEST_ROW)
+        textwrap.wrap(", ".join(one_line(str(member)) for member in members), MAX_LABELS_WIDTH)
         for members in features
     ]
 
 
-# The four estimators of additive clustering: one set of features with weights, or the expectation
-# over all of them
+# Estimators of additive clustering
 #
-# Features that fewer than two objects own explain no similarity and are left out. Copies of a
-# feature are one row, their weights added up. Where the standard deviation of a similarity or alpha
-# was learned, a most probable set is sought at the posterior mean of its square and of alpha;
-# weights and features are then those most probable at these values.
+# Features with fewer than two owners explain no similarity and are omitted. Copies of a feature
+# are one row with the sum of their weights. If sigma or alpha was learned, the most probable set
+# is searched at the posterior means of sigma² and alpha; its weights are conditional on them, too.
 
 
-KINDS = ("expectation", "map-features", "conditional-map", "joint-map")
-# The expectation lists the features as probable as this, and the ten most probable whatever they
-# are.
+ESTIMATORS = ("expectation", "map-features", "conditional-map", "joint-map")
+# The expectation lists the features with at least this probability, and always the ten most
+# probable.
 MIN_PROBABILITY = 0.25
 MIN_LISTED = 10
 
 
-def estimate(
-    kind: str,
+def estimate_features(
+    estimator: str,
     columns: FeatureColumns,
     *,
     constant: Any,
@@ -256,16 +274,19 @@ def estimate(
     with_constant: bool = True,
     labels: Sequence[str] | None = None,
 ) -> Estimate:
-    r"""One answer of a kind that `AdditiveClustering.estimate` knows, from the draws.
+    r"""Estimate features and weights from the draws, by one of `ESTIMATORS`.
 
     .. math:: \hat s_{ij} = \hat w_0 + \sum_h \hat r_h \hat w_h h_i h_j
     """
-    if kind not in KINDS:
+    if estimator not in ESTIMATORS:
         raise ArgumentError(
-            Argument("kind"), " must be one of ", one_of("kind", KINDS), f"; got {kind!r}."
+            Argument("kind"),
+            " must be one of ",
+            one_of("kind", ESTIMATORS),
+            f"; got {estimator!r}.",
         )
     names = tuple(data.labels if labels is None else labels)
-    sets = feature_sets(columns, len(names))
+    sets = find_feature_sets(columns, len(names))
     draws, sigma = columns.n_draws, np.asarray(sigma, float)
     problem = FeatureSearchProblem(
         first=np.asarray(data.first),
@@ -281,73 +302,97 @@ def estimate(
         constant=np.broadcast_to(np.asarray(constant if with_constant else 0.0, float), (draws,)),
         with_constant=with_constant,
     )
-    learned = bool(sigma.size and np.ptp(sigma) > 0)
-    if kind == "expectation":
-        return _expectation(sets, problem, names, learned)
-    if kind == "joint-map":
+    learned_sigma = bool(sigma.size and np.ptp(sigma) > 0)
+    if estimator == "expectation":
+        return _build_expectation(sets, problem, names, learned_sigma)
+    if estimator == "joint-map":
         _warn_if_ill_posed(problem)
-    best = search(kind, sets, problem)
+    best = search_best_set(estimator, sets, problem)
     order = np.lexsort((best.patterns, -best.weights))
     owners, weights = sets.patterns[best.patterns[order]], best.weights[order]
-    similarity = _similarity(owners, weights, best.constant)
-    gain = _gains(owners, weights, best.copies[order], similarity, problem)
-    table = {"members": _members(owners, names), "weight": weights, "gain": gain}
-    return _made(kind, table, best.constant, similarity, problem, names, learned, best.log_joint)
+    similarity = _compute_similarity(owners, weights, best.constant)
+    gain = _compute_gains(owners, weights, best.copies[order], similarity, problem)
+    table = {"members": _list_members(owners, names), "weight": weights, "gain": gain}
+    return _build_estimate(
+        estimator, table, best.constant, similarity, problem, names, learned_sigma, best.log_joint
+    )
 
 
-def _expectation(
-    sets: FeatureSets, problem: FeatureSearchProblem, names: tuple[str, ...], learned: bool
+def _build_expectation(
+    sets: FeatureSets, problem: FeatureSearchProblem, names: tuple[str, ...], learned_sigma: bool
 ) -> Estimate:
-    draws, count = len(sets.of_draw), len(sets.patterns)
-    # one entry a pattern and draw in which it occurs
-    present = np.bincount(np.unique(sets.pattern * draws + sets.draw) // draws, minlength=count)
-    total = np.bincount(sets.pattern, sets.weights, minlength=count)
+    """Build the expectation over draws: feature probabilities and mean weights."""
+    n_draws, n_patterns = len(sets.of_draw), len(sets.patterns)
+    # a pattern counts once in each draw that contains it
+    n_present = np.bincount(
+        np.unique(sets.pattern * n_draws + sets.draw) // n_draws, minlength=n_patterns
+    )
+    total_weight = np.bincount(sets.pattern, sets.weights, minlength=n_patterns)
     constant = float(np.mean(problem.constant))
-    similarity = _similarity(sets.patterns, total / draws, constant)
+    similarity = _compute_similarity(sets.patterns, total_weight / n_draws, constant)
     # ties in the order of the objects
-    order = np.lexsort((*~sets.patterns.T[::-1], -present))
-    listed = order[(present[order] >= MIN_PROBABILITY * draws) | (np.arange(count) < MIN_LISTED)]
-    owners = sets.patterns[listed]
+    order = np.lexsort((*~sets.patterns.T[::-1], -n_present))
+    listed_patterns = order[
+        (n_present[order] >= MIN_PROBABILITY * n_draws) | (np.arange(n_patterns) < MIN_LISTED)
+    ]
+    owners = sets.patterns[listed_patterns]
     table = {
-        "members": _members(owners, names),
-        "probability": present[listed] / draws,
-        "weight": total[listed] / present[listed],
-        "gain": _gains(owners, total[listed] / draws, 1, similarity, problem),
+        "members": _list_members(owners, names),
+        "probability": n_present[listed_patterns] / n_draws,
+        "weight": total_weight[listed_patterns] / n_present[listed_patterns],
+        "gain": _compute_gains(
+            owners, total_weight[listed_patterns] / n_draws, 1, similarity, problem
+        ),
     }
-    return _made("expectation", table, constant, similarity, problem, names, learned, float("nan"))
+    return _build_estimate(
+        "expectation", table, constant, similarity, problem, names, learned_sigma, float("nan")
+    )
 
 
-def _similarity(owners: np.ndarray, weights: np.ndarray, constant: float) -> np.ndarray:
-    """Objects by objects: the weights of the features that both own, and the constant."""
+def _compute_similarity(owners: np.ndarray, weights: np.ndarray, constant: float) -> np.ndarray:
+    """Compute similarities (n, n): weights of shared features plus the constant."""
     return (owners.T * weights) @ owners + constant
 
 
-def _gains(
+def _compute_gains(
     owners: np.ndarray,
     added: np.ndarray,
     copies: Any,
     similarity: np.ndarray,
     problem: FeatureSearchProblem,
 ) -> np.ndarray:
-    """What each feature explains; `added` is what it adds to the similarity of two owners."""
-    inside = (owners[:, problem.first] & owners[:, problem.second]).astype(float)
-    number = inside @ problem.judgements
+    """Compute the log-likelihood gain of each feature.
+
+    `added` is its contribution to the similarity of two owners.
+    """
+    owns_both = (owners[:, problem.first] & owners[:, problem.second]).astype(float)
+    n_judgements = owns_both @ problem.judgements
     unexplained = problem.judgements * (problem.values - similarity[problem.first, problem.second])
-    left = inside @ unexplained + number * added
+    residual_sum = owns_both @ unexplained + n_judgements * added
     return log_feature_gain(
-        number, left, problem.sigma2, problem.shape * np.asarray(copies), problem.rate
+        n_judgements, residual_sum, problem.sigma2, problem.shape * np.asarray(copies), problem.rate
     )
 
 
-def _members(owners: np.ndarray, names: tuple[str, ...]) -> list[tuple[str, ...]]:
+def _list_members(owners: np.ndarray, names: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """List the labels of the owners of each feature."""
     return [tuple(names[i] for i in np.flatnonzero(row)) for row in owners]
 
 
 def _warn_if_ill_posed(problem: FeatureSearchProblem) -> None:
-    """A feature of weight 0 that all own multiplies the joint density by its prior odds times the
-    density at 0."""
-    nothing, one = (problem.log_prior(np.ones((problem.n, number))) for number in (0, 1))
-    factor = np.exp(one - nothing) * problem.rate if np.isfinite(nothing) else 0.0
+    """Warn if the joint maximum rewards features of weight 0.
+
+    A feature of weight 0 that all objects own multiplies the joint density by its prior odds times
+    the density at 0.
+    """
+    log_prior_none, log_prior_one = (
+        problem.log_prior(np.ones((problem.n, n_features))) for n_features in (0, 1)
+    )
+    factor = (
+        np.exp(log_prior_one - log_prior_none) * problem.rate
+        if np.isfinite(log_prior_none)
+        else 0.0
+    )
     if problem.shape == 1.0 and factor > 1.0:
         warn(
             EstimateWarning(
@@ -362,16 +407,17 @@ def _warn_if_ill_posed(problem: FeatureSearchProblem) -> None:
         )
 
 
-def _made(
-    kind: Any,
+def _build_estimate(
+    estimator: Any,
     table: Any,
     constant: Any,
     similarity: Any,
     problem: Any,
     names: Any,
-    learned: Any,
+    learned_sigma: Any,
     log_joint: Any,
 ) -> Estimate:
+    """Build the `Estimate` from a table of features."""
     import pandas as pd
 
     observed = np.full((problem.n, problem.n), np.nan)
@@ -381,7 +427,7 @@ def _made(
     np.fill_diagonal(similarity, np.nan)
     labels = pd.Index(names, name="object")
     return Estimate(
-        kind=kind,
+        kind=estimator,
         features=pd.DataFrame(table),
         weights=np.asarray(table["weight"]),
         constant=constant,
@@ -390,5 +436,5 @@ def _made(
         log_joint=log_joint,
         observed=observed,
         has_constant=problem.with_constant,
-        learned_sigma=learned,
+        learned_sigma=learned_sigma,
     )

@@ -1,4 +1,4 @@
-"""Features by their owners: how probable they are, their weights, and in which draws they are."""
+"""Features by their owners: their probabilities, weights and presence in draws."""
 
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -21,78 +21,82 @@ if TYPE_CHECKING:
 def features_table(
     posterior: Posterior, min_probability: float, ci: float = INTERVAL
 ) -> "pandas.DataFrame":
-    """The sets of options that own a feature together, the most probable first, those that choices
-    do not show last."""
+    """Return a table of owner sets, the most probable first.
+
+    Sets that choices do not show come last.
+    """
 
     from thali._tables import Table
 
-    checked_probability(min_probability)
+    check_min_probability(min_probability)
     tails = tails_of(ci)
     labels, columns = posterior.labels, columns_of(posterior)
-    patterns, pattern = distinct_owners(columns)
-    # One entry a pattern and draw in which it occurs, in the order of the patterns.
-    occurrence, at = np.unique(pattern * columns.n_draws + columns.draw, return_inverse=True)
-    weight = np.bincount(at, columns.weights, minlength=len(occurrence))
-    present = np.bincount(occurrence // columns.n_draws, minlength=len(patterns))
-    copies = np.bincount(pattern, minlength=len(patterns))
-    ends = np.cumsum(present)
+    patterns, pattern = find_distinct_owners(columns)
+    # one entry per pattern and draw that contains it, in the order of the patterns
+    occurrence, entry_index = np.unique(
+        pattern * columns.n_draws + columns.draw, return_inverse=True
+    )
+    weight_by_entry = np.bincount(entry_index, columns.weights, minlength=len(occurrence))
+    n_present = np.bincount(occurrence // columns.n_draws, minlength=len(patterns))
+    n_copies = np.bincount(pattern, minlength=len(patterns))
+    entry_ends = np.cumsum(n_present)
     rows = []
-    probable = np.flatnonzero(present >= min_probability * columns.n_draws)
-    # Ties in the order of the options, so that the table does not depend on the order of the draws.
-    silent = posterior.is_silent(np.array([len(pattern) for pattern in patterns], int))
+    probable_patterns = np.flatnonzero(n_present >= min_probability * columns.n_draws)
+    # ties in the order of the options, so that the table does not depend on the order of draws
+    is_silent = posterior.is_silent(np.array([len(pattern) for pattern in patterns], int))
     if not posterior.facts.says_silent:
-        probable = probable[~silent[probable]]
-    for number in sorted(
-        probable, key=lambda number: (silent[number], -present[number], patterns[number].tolist())
+        probable_patterns = probable_patterns[~is_silent[probable_patterns]]
+    for k in sorted(
+        probable_patterns, key=lambda k: (is_silent[k], -n_present[k], patterns[k].tolist())
     ):
-        weights = weight[ends[number] - present[number] : ends[number]]
+        weights = weight_by_entry[entry_ends[k] - n_present[k] : entry_ends[k]]
         rows.append(
             {
-                "members": tuple(labels[option] for option in patterns[number]),
+                "members": tuple(labels[option] for option in patterns[k]),
                 "weight": weights.mean(),
                 **dict(
                     zip(("weight_low", "weight_high"), np.quantile(weights, tails), strict=True)
                 ),
-                "copies": copies[number] / columns.n_draws,
-                "probability": present[number] / columns.n_draws,
+                "copies": n_copies[k] / columns.n_draws,
+                "probability": n_present[k] / columns.n_draws,
             }
         )
-    # A narrow terminal shows the first and the last columns, and leaves out those in between.
+    # the probability is last, because a narrow terminal omits the columns in the middle
     names = ["members", "weight", "weight_low", "weight_high", "copies", "probability"]
-    return without_idle_weights(Table(rows, columns=names), posterior)
+    return drop_ignored_weights(Table(rows, columns=names), posterior)
 
 
-def owners_drawn(posterior: Posterior) -> dict[str, Any]:
-    """What a picture of features needs besides: labels, what each has alone and whether data show
-    it, a word."""
-    own = posterior.unique.mean(axis=(0, 1)).tolist() if posterior.has_unique else None
+def feature_plot_inputs(posterior: Posterior) -> dict[str, Any]:
+    """Return the inputs of a feature plot, by name.
+
+    They are the labels, the unique weights (None without), the feature's word, and whether the data
+    depend on features of one owner.
+    """
+    unique_weights = posterior.unique.mean(axis=(0, 1)).tolist() if posterior.has_unique else None
     return {
         "labels": posterior.labels,
-        "unique_weights": own,
+        "unique_weights": unique_weights,
         "word": posterior.facts.word,
         "sees_alone": posterior.sees_single,
     }
 
 
-def without_idle_weights(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":
-    """The table without the columns of weights where a likelihood of the user's own ignores
-    them."""
-    return (
-        table
-        if posterior.sees_weights
-        else table.drop(columns=["weight", "weight_low", "weight_high"])
-    )
+def drop_ignored_weights(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":
+    """Drop the weight columns if a user-defined likelihood ignores weights."""
+    if posterior.sees_weights:
+        return table
+    return table.drop(columns=["weight", "weight_low", "weight_high"])
 
 
-def checked_probability(min_probability: float) -> float:
-    """The smallest probability of a feature that is listed."""
+def check_min_probability(min_probability: float) -> float:
+    """Return the minimum probability of listed features if it is in (0, 1)."""
     if not 0 <= min_probability <= 1:
         raise ArgumentError(f"`min_probability` must be in (0, 1); got {min_probability}")
     return min_probability
 
 
-def place_in_tree(owners: Any, tree: "Tree") -> list[str]:
-    """Position of each set of owners in a tree."""
+def locate_in_tree(owners: Any, tree: "Tree") -> list[str]:
+    """Return the position of each owner set in a tree: leaf, root, clade or across."""
     clades = tree.clades()
 
     def place(members: Any) -> str:
@@ -106,79 +110,85 @@ def place_in_tree(owners: Any, tree: "Tree") -> list[str]:
     return [place(members) for members in owners]
 
 
-def distinct_owners(columns: FeatureColumns) -> tuple[list[np.ndarray], np.ndarray]:
-    """The distinct owner sets, and for each column the number of its set."""
-    number_of: dict[bytes, int] = {}
+def find_distinct_owners(columns: FeatureColumns) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the distinct owner sets, and the set index of each column."""
+    index_of_key: dict[bytes, int] = {}
     owners = columns.owners.astype(np.int32)
     bounds = columns.first_owner.tolist()
     keys = (owners[start:stop].tobytes() for start, stop in pairwise(bounds))
-    numbers = np.fromiter(
-        (number_of.setdefault(key, len(number_of)) for key in keys), np.int64, len(columns.sizes)
+    set_index = np.fromiter(
+        (index_of_key.setdefault(key, len(index_of_key)) for key in keys),
+        np.int64,
+        len(columns.sizes),
     )
-    return [np.frombuffer(key, np.int32) for key in number_of], numbers
+    return [np.frombuffer(key, np.int32) for key in index_of_key], set_index
 
 
-# Which draws have which feature, and how well the chains agree on it ------------------------------
+# Presence of features in draws, and its convergence -----------------------------------------------
 #
 # The log-likelihood and the number of features can look perfect although chains never move between
 # families of features; only the presence of the features shows whether the chains agree.
 
 
-MIN_DRAWS = 4  # of a chain, for an R-hat
-MARKED = 1.05  # R-hat above which the probability of a feature is marked
+MIN_CHAIN_DRAWS = 4  # draws per chain that an R-hat needs
+MAX_R_HAT = 1.05  # R-hat above which a feature has not converged
 
 
-def chain_column(chain: int) -> str:
-    """The column of the probability of features in one chain."""
+def format_chain_column(chain: int) -> str:
+    """Format the column name of feature probabilities in one chain."""
     return f"chain {chain}"
 
 
-def presences(columns: FeatureColumns, patterns: list[tuple[int, ...]]) -> np.ndarray:
-    """Whether each draw has at least one feature with exactly these owners."""
-    found = np.zeros((len(patterns), columns.n_draws), bool)
-    row_of = {np.asarray(pattern, np.int32).tobytes(): row for row, pattern in enumerate(patterns)}
+def find_pattern_presence(columns: FeatureColumns, patterns: list[tuple[int, ...]]) -> np.ndarray:
+    """Return whether each draw has each owner pattern, bool (patterns, draws)."""
+    is_present = np.zeros((len(patterns), columns.n_draws), bool)
+    row_of_pattern = {
+        np.asarray(pattern, np.int32).tobytes(): row for row, pattern in enumerate(patterns)
+    }
     owners, bounds = columns.owners.astype(np.int32), columns.first_owner.tolist()
     for draw, start, stop in zip(columns.draw.tolist(), bounds[:-1], bounds[1:], strict=True):
-        row = row_of.get(owners[start:stop].tobytes())
+        row = row_of_pattern.get(owners[start:stop].tobytes())
         if row is not None:
-            found[row, draw] = True
-    return found
+            is_present[row, draw] = True
+    return is_present
 
 
-def presence_of(posterior: Posterior, members: list[tuple[str, ...]]) -> np.ndarray:
-    """Whether each draw has a feature with exactly these members: bool array (features, chain,
-    draw)."""
-    place = positions(posterior.labels)
-    patterns = [tuple(sorted(place[label] for label in owners)) for owners in members]
-    return presences(columns_of(posterior), patterns).reshape(-1, *posterior.shape)
+def find_presence(posterior: Posterior, members: list[tuple[str, ...]]) -> np.ndarray:
+    """Return whether each draw has each feature, bool (features, chains, draws)."""
+    index_of_label = positions(posterior.labels)
+    patterns = [tuple(sorted(index_of_label[label] for label in owners)) for owners in members]
+    return find_pattern_presence(columns_of(posterior), patterns).reshape(-1, *posterior.shape)
 
 
 def add_convergence(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":
-    """The table of features with the columns of `convergence_of` for each probability, which stays
-    the last column."""
-    wider = table.assign(**convergence_of(presence_of(posterior, list(table["members"]))))
+    """Add the columns of `presence_convergence` to a table of features.
+
+    `probability` remains the last column.
+    """
+    wider = table.assign(**presence_convergence(find_presence(posterior, list(table["members"]))))
     return wider.reindex(
         columns=[name for name in wider if name != "probability"] + ["probability"]
     )
 
 
-def convergence_of(present: np.ndarray) -> dict[str, np.ndarray]:
-    """Return `mcse`, `ess`, `r_hat`, `converged` of each probability, from presence (features,
-    chain, draw).
+def presence_convergence(present: np.ndarray) -> dict[str, np.ndarray]:
+    """Return `mcse`, `ess`, `r_hat`, `converged` per feature from its presence.
 
-    Where the chains do not agree on all features, each chain's own probability besides.
+    `present` has shape (features, chains, draws). If the chains disagree on a feature, the
+    probabilities in each chain are added.
     """
-    # NaN where all draws have the feature. With a single chain, or fewer draws than R-hat needs,
-    # `converged` is False, but for a single draw, which is the best answer found: there nothing can
-    # differ.
+    # `ess` and `r_hat` are NaN where all draws have the feature. With a single chain, or too few
+    # draws for R-hat, `converged` is False. A single draw is a point estimate: nothing can differ.
     from thali._posterior.summary import convergence, mean_errors
 
     draws = present.astype(float)
     ess, r_hat = convergence(draws)
-    chains, of_chain = present.shape[1:]
-    is_known = (chains > 1 and of_chain >= MIN_DRAWS) or chains * of_chain == 1
-    settled = present.all(axis=(1, 2)) & is_known
-    converged = (r_hat <= MARKED) | settled
-    of_chains = {chain_column(k): share for k, share in enumerate(draws.mean(axis=2).T)}
-    own = of_chains if chains > 1 and not converged.all() else {}
-    return {"mcse": mean_errors(draws), "ess": ess, "r_hat": r_hat, "converged": converged, **own}
+    n_chains, n_draws = present.shape[1:]
+    has_r_hat = (n_chains > 1 and n_draws >= MIN_CHAIN_DRAWS) or n_chains * n_draws == 1
+    is_constant = present.all(axis=(1, 2)) & has_r_hat
+    converged = (r_hat <= MAX_R_HAT) | is_constant
+    chain_probabilities = {
+        format_chain_column(k): probability for k, probability in enumerate(draws.mean(axis=2).T)
+    }
+    extra = chain_probabilities if n_chains > 1 and not converged.all() else {}
+    return {"mcse": mean_errors(draws), "ess": ess, "r_hat": r_hat, "converged": converged, **extra}

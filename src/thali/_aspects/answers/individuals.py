@@ -1,4 +1,4 @@
-"""People of whom each has weights of their own: what each prefers, draw by draw."""
+"""Preferences and weights of respondents with individual weights, draw by draw."""
 
 from itertools import compress
 from typing import TYPE_CHECKING
@@ -16,74 +16,81 @@ from thali.errors import Argument, ArgumentError, Setting
 from ..draws.columns import columns_of
 from ..draws.probabilities import lapsing
 from .features import features_table
-from .groups import group_weight_draws
-from .options import shares_of
+from .group_posterior import sum_group_weights
+from .option_tables import compute_shares
 
 if TYPE_CHECKING:
     import pandas
 
-MIN_PRESENT = 0.05  # probability of a feature whose weights are given
+MIN_PRESENT = 0.05  # minimum probability of features in the table of weights
 
 
-def of_everybody(posterior: Posterior, what: str) -> Posterior:
-    """The tree itself; an ArgumentError names what was asked for if people have no weights of their
-    own."""
+def require_individual_weights(posterior: Posterior, answer_name: str) -> Posterior:
+    """Return the posterior if respondents have individual weights, or raise.
+
+    The ArgumentError names the requested answer, `what`.
+    """
     if posterior.population != PEOPLE:
-        raise no_individuals(what)
+        raise individual_weights_error(answer_name)
     return posterior
 
 
-def no_individuals(what: str) -> ArgumentError:
-    """The error for an answer of individuals, by its name, where respondents have no individual
-    weights."""
+def individual_weights_error(answer_name: str) -> ArgumentError:
+    """Return the error of an answer that requires individual weights."""
     return ArgumentError(
-        Argument(what),
+        Argument(answer_name),
         " requires individual weights; refit with ",
         Setting("people", Individuals()),
         ".",
     )
 
 
-def person_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
-    """Of choices everybody's share of each option, of other data the weight of each feature, with
-    intervals."""
-    draws, people = posterior.n_draws, posterior.groups
+def person_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
+    """Return a table of option shares, or feature weights, per respondent.
+
+    Choices have shares; other data have weights. Both have intervals.
+    """
+    n_draws, people = posterior.n_draws, posterior.groups
     if posterior.facts.of_choices:
         return individuals_table(
-            lambda some: shares_of_people(posterior, some),
-            draws,
+            lambda part: compute_respondent_shares(posterior, part),
+            n_draws,
             people,
             posterior.labels,
             "option",
             ci,
         )
-    one = posterior.of_group(people[0])
-    found = features_table(one, MIN_PRESENT)["members"].tolist()
-    sizes = np.array([len(each) for each in found], int)
-    matter = (sizes > 1) & ~one.is_silent(sizes)  # the others are drawn from the prior
-    members = list(compress(found, matter))
-    weights, present = group_weight_draws(posterior, members)
-    drawn = np.full((draws, len(people), len(members)), np.nan)
-    for k, (each, there) in enumerate(zip(weights, present, strict=True)):
-        drawn[there, :, k] = each[:, there].T
-    names = [", ".join(each) for each in members]
-    return individuals_table(lambda some: drawn[:, some], draws, people, names, "feature", ci)
+    first_person = posterior.of_group(people[0])
+    features = features_table(first_person, MIN_PRESENT)["members"].tolist()
+    sizes = np.array(list(map(len, features)), int)
+    # other features are drawn from the prior
+    affects_data = (sizes > 1) & ~first_person.is_silent(sizes)
+    members = list(compress(features, affects_data))
+    weights, present = sum_group_weights(posterior, members)
+    weight_draws = np.full((n_draws, len(people), len(members)), np.nan)
+    for k, (feature_weights, is_present) in enumerate(zip(weights, present, strict=True)):
+        weight_draws[is_present, :, k] = feature_weights[:, is_present].T
+    names = list(map(", ".join, members))
+    return individuals_table(
+        lambda part: weight_draws[:, part], n_draws, people, names, "feature", ci
+    )
 
 
-def shares_of_people(posterior: Posterior, people: slice) -> np.ndarray:
-    r"""Return each option's share in the utilities of some people, (draws, people, options).
+def compute_respondent_shares(posterior: Posterior, people: slice) -> np.ndarray:
+    r"""Return option shares in the utilities of respondents, (draws, people, options).
 
     .. math:: U_{ni} \Big/ \sum_j U_{nj}, \qquad U_{ni} = u_{ni} + \sum_k w_{nk} f_{ik}
     """
     columns = columns_of(posterior)
     features, _ = columns.dense(0, columns.n_draws)
-    shared, own = weights_of_people(posterior, people, slice(None))
-    return shares_of(shared[:, :, : features.shape[1]] @ features + own)
+    weights, unique_weights = select_respondent_weights(posterior, people, slice(None))
+    return compute_shares(weights[:, :, : features.shape[1]] @ features + unique_weights)
 
 
-def preferences_of_people(posterior: Posterior) -> Preferences:
-    r"""How often everybody prefers each option to another one, all others alike, at evenly spaced
-    draws.
+def compute_preferences(posterior: Posterior) -> Preferences:
+    r"""Return how often each respondent prefers each option to another one.
+
+    Other options are equally probable opponents, and draws are evenly spaced.
 
     .. math:: v_{ni} = \frac{1}{N - 1} \sum_{j \neq i} \frac{A_{nij}}{A_{nij} + A_{nji}}, \qquad
         A_{nij} = u_{ni} + \sum_k w_{nk} f_{ik} (1 - f_{jk})
@@ -91,28 +98,38 @@ def preferences_of_people(posterior: Posterior) -> Preferences:
     columns, labels = columns_of(posterior), posterior.labels
     draws = spaced_draws(columns.n_draws, len(posterior.groups), len(labels))
     features, _ = columns.take(draws).dense(0, len(draws))
-    weights, own = weights_of_people(posterior, slice(None), draws)
-    found = np.empty((len(draws), *own.shape[1:]))
-    for draw, (has, shared, unique) in enumerate(zip(features, weights, own, strict=True)):
-        beats = (shared[:, None, : len(has)] * has.T) @ (~has).astype(float) + unique[:, :, None]
-        found[draw] = (lapsing(beats, beats.swapaxes(1, 2), 0.0).sum(axis=2) - 0.5) / (
-            len(labels) - 1
-        )
-    return Preferences(tuple((label,) for label in labels), found, posterior.groups)
+    weights, unique_weights = select_respondent_weights(posterior, slice(None), draws)
+    preferences = np.empty((len(draws), *unique_weights.shape[1:]))
+    for draw, (owned_by_feature, person_weights, person_unique) in enumerate(
+        zip(features, weights, unique_weights, strict=True)
+    ):
+        advantage = (person_weights[:, None, : len(owned_by_feature)] * owned_by_feature.T) @ (
+            ~owned_by_feature
+        ).astype(float) + person_unique[:, :, None]
+        preferences[draw] = (
+            lapsing(advantage, advantage.swapaxes(1, 2), 0.0).sum(axis=2) - 0.5
+        ) / (len(labels) - 1)
+    return Preferences(tuple((label,) for label in labels), preferences, posterior.groups)
 
 
-def weights_of_people(
+def select_respondent_weights(
     posterior: Posterior, people: slice, draws: np.ndarray | slice
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of some people and draws the weights of the features, and those that each option has alone; 0
-    without any."""
-    shared, unique = flat(posterior.group_weights)[draws][:, people], posterior.group_unique
-    own = np.zeros((*shared.shape[:2], posterior.n_options))
-    return shared, own if unique is None else flat(unique)[draws][:, people]
+    """Return feature weights and unique weights of some respondents and draws.
+
+    Unique weights are 0 if the model has none.
+    """
+    weights, unique_weights = (
+        flat(posterior.group_weights)[draws][:, people],
+        posterior.group_unique,
+    )
+    if unique_weights is None:
+        return weights, np.zeros((*weights.shape[:2], posterior.n_options))
+    return weights, flat(unique_weights)[draws][:, people]
 
 
-def population_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
-    """The share of each option by the common weights, with its interval."""
+def population_shares_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
+    """Return a table of option shares by the common weights, with intervals."""
     import pandas as pd
 
     from thali._tables import Table

@@ -1,52 +1,56 @@
-"""How probable all choices of a person together are, of whom nothing else is known."""
+"""Log probability of all choices of a new respondent together."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._inference.indexing import iterate_slices
-from thali._model.asked_sets import has_answers, places_of
 from thali._model.log_predictive import by_respondent, choices_by_person, log_of_choices
+from thali._model.option_sets import is_best_worst, set_indices
 from thali._people.latent_classes import aligned_shares
 from thali._posterior.view import Posterior
 
 from ..draws.columns import FeatureColumns, columns_of
-from .predict import out_of_sets
+from .predict import build_set_probabilities
 
 if TYPE_CHECKING:
     import pandas
 
 
-def log_predictive_of_one(posterior: Posterior, data: Any) -> "pandas.Series":
-    """The ln of the mean over draws of the probability of everybody's choices, by respondent."""
+def log_predictive_by_respondent(posterior: Posterior, data: Any) -> "pandas.Series":
+    """Return each respondent's log mean probability of all choices over draws."""
     from scipy.special import logsumexp
 
-    logs = _log_of_people(posterior, [columns_of(posterior)], data)[0]
+    logs = _compute_log_draws(posterior, [columns_of(posterior)], data)[0]
     return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
 
-def log_predictive_of_kinds(posterior: Posterior, classes: Posterior, data: Any) -> "pandas.Series":
-    """The same of people each of whom is of one of several kinds."""
+def log_predictive_by_class(posterior: Posterior, classes: Posterior, data: Any) -> "pandas.Series":
+    """Return each respondent's log predictive probability under latent classes."""
     from scipy.special import logsumexp
 
-    by_kind = _log_of_people(
+    by_kind = _compute_log_draws(
         posterior, [columns_of(classes.of_group(name)) for name in classes.groups], data
     )
     logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(posterior).T)[:, :, None], axis=0)
     return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
 
-def _log_of_people(
-    posterior: Posterior, several: list[FeatureColumns], data: Any
+def _compute_log_draws(
+    posterior: Posterior, column_sets: list[FeatureColumns], data: Any
 ) -> list[np.ndarray]:
-    """The ln of the probability of everybody's choices draw by draw (draws, people), by each of
-    several columns."""
-    which, times = choices_by_person(data)
-    places, found = places_of(data, posterior.labels)[0], []
-    for columns in several:
-        draws_of, first = out_of_sets(columns, places, has_answers(data), posterior.lapse)
-        logs = np.empty((columns.n_draws, times.shape[1]))
-        for draws in iterate_slices(columns.n_draws, int(first[-1])):
-            logs[draws] = log_of_choices(draws_of(draws)[:, which], times)
-        found.append(logs)
-    return found
+    """Compute log probabilities of each respondent's choices, (draws, respondents).
+
+    The list has an array for each of `several` columns.
+    """
+    choice_indices, n_times = choices_by_person(data)
+    option_indices, log_draws = set_indices(data, posterior.labels)[0], []
+    for columns in column_sets:
+        probability_draws, set_starts = build_set_probabilities(
+            columns, option_indices, is_best_worst(data), posterior.lapse
+        )
+        logs = np.empty((columns.n_draws, n_times.shape[1]))
+        for draws in iterate_slices(columns.n_draws, int(set_starts[-1])):
+            logs[draws] = log_of_choices(probability_draws(draws)[:, choice_indices], n_times)
+        log_draws.append(logs)
+    return log_draws

@@ -1,4 +1,4 @@
-"""The questions that are best asked next, by a posterior of aspects."""
+"""The most informative next questions, by a posterior of aspects."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from thali.errors import ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
 from ..draws.probabilities import probability_draws
-from .options import utility_draws
+from .option_tables import compute_utilities
 
 if TYPE_CHECKING:
     import pandas
@@ -36,68 +36,75 @@ if TYPE_CHECKING:
 def next_pairs_table(
     posterior: Posterior, n: Any, among: Any, goal: Any, seed: Any
 ) -> "pandas.DataFrame":
-    """A row a pair, in the order in which they are best asked."""
+    """Return a table of the most informative pairs, best first."""
     rng = np.random.default_rng(seed)
     labels = posterior.labels
     pairs = every_pair(among, labels, rng)
-    columns, at = draws_for(posterior, 3 * len(pairs))
-    first, second = pairs.T
-    p = probability_draws(columns, first, second, posterior.lapse)
+    columns, draw_indices = select_spaced_draws(posterior, 3 * len(pairs))
+    first_options, second_options = pairs.T
+    p = probability_draws(columns, first_options, second_options, posterior.lapse)
     if (tie := posterior.tie) is None:
-        found = np.stack([p, 1.0 - p], axis=-1)
+        outcomes = np.stack([p, 1.0 - p], axis=-1)
     else:
-        found = with_ties(p, 1.0 - p, tie[at][:, None])
+        outcomes = with_ties(p, 1.0 - p, tie[draw_indices][:, None])
     return pairs_table(
-        labels, pairs, found, learning_target(goal, columns, labels, rng), whole("n", n, 1), rng
+        labels,
+        pairs,
+        outcomes,
+        build_learning_target(goal, columns, labels, rng),
+        whole("n", n, 1),
+        rng,
     )
 
 
 def next_sets_table(
     posterior: Posterior, size: Any, n: Any, among: Any, goal: Any, seed: Any
 ) -> "pandas.DataFrame":
-    """A row a set, in the order in which they are best asked."""
+    """Return a table of the most informative sets, best first."""
     from ..likelihoods.set_draws import set_probability_draws
 
     rng = np.random.default_rng(seed)
     labels = posterior.labels
-    own = options_among(among, labels, size := whole("size", size, 2))
-    sets = subsets_of(own, size, rng)
-    columns, _ = draws_for(posterior, sets.size)
+    option_indices = options_among(among, labels, size := whole("size", size, 2))
+    sets = subsets_of(option_indices, size, rng)
+    columns, _ = select_spaced_draws(posterior, sets.size)
     p = set_probability_draws(
         columns, np.arange(len(sets) + 1) * size, sets.ravel(), posterior.lapse
     )
     return sets_table(
-        labels, sets, p, learning_target(goal, columns, labels, rng), whole("n", n, 1), rng
+        labels, sets, p, build_learning_target(goal, columns, labels, rng), whole("n", n, 1), rng
     )
 
 
-def draws_for(posterior: Posterior, places: int) -> tuple[FeatureColumns, np.ndarray]:
-    """The columns of evenly spaced draws, as many as fit beside so many outcomes, and which draws
-    these are."""
+def select_spaced_draws(posterior: Posterior, n_outcomes: int) -> tuple[FeatureColumns, np.ndarray]:
+    """Select evenly spaced draws for `places` outcomes within the memory limit.
+
+    Return their columns and their indices.
+    """
     columns = columns_of(posterior)
-    at = spaced(columns.n_draws, places)
-    return columns.take(at), at
+    draw_indices = spaced(columns.n_draws, n_outcomes)
+    return columns.take(draw_indices), draw_indices
 
 
-def learning_target(
+def build_learning_target(
     goal: Any,
     columns: FeatureColumns,
     labels: list[str],
     rng: np.random.Generator,
     words: Any = WORDS,
 ) -> LearningTarget:
-    """What is to be learned."""
+    """Return the quantity to learn about, from the user's `goal`."""
     if isinstance(goal, Mapping):
-        return _aspect_target(goal, columns, labels)
+        return _build_aspect_target(goal, columns, labels)
     check_goal(goal, words, ", or {'aspect': [labels]}")
-    utility = np.empty(0) if goal == EVERYTHING else utility_draws(columns)
+    utility = np.empty(0) if goal == EVERYTHING else compute_utilities(columns)
     return target_of_worths(goal, utility, rng)
 
 
-def _aspect_target(
+def _build_aspect_target(
     goal: Mapping[str, Any], columns: FeatureColumns, labels: list[str]
 ) -> LearningTarget:
-    """Whether a draw has a column of these owners, or of nearly these."""
+    """Return whether each draw has a column with (nearly) these owners."""
     if not {"aspect"} <= set(goal) <= {"aspect", "similar"}:
         raise ArgumentError(
             f"`goal` must have the key 'aspect', and optionally 'similar'; got {dict(goal)!r}."
@@ -108,19 +115,15 @@ def _aspect_target(
         raise ArgumentError(
             f"`goal`: the aspect must be a list of at least one label; got {aspect!r}."
         )
-    wanted = np.zeros(columns.n_options, bool)
-    wanted[[place_in(as_label(each), labels, "goal") for each in members]] = True
-    shared = (
-        np.add.reduceat(wanted[columns.owners], columns.first_owner[:-1])
-        if len(columns.sizes)
-        else np.zeros(0)
-    )
-    index = shared / (columns.sizes + wanted.sum() - shared)
-    least = (
-        1.0
-        if goal.get("similar") is None
-        else between("similar", goal["similar"], "the minimum Jaccard index")
-    )
-    there = np.zeros(columns.n_draws, bool)
-    there[columns.draw[index >= least]] = True
-    return LearningTarget(np.stack([there, ~there]))
+    is_member = np.zeros(columns.n_options, bool)
+    is_member[[place_in(as_label(member), labels, "goal") for member in members]] = True
+    n_shared = np.zeros(0)
+    if len(columns.sizes):
+        n_shared = np.add.reduceat(is_member[columns.owners], columns.first_owner[:-1])
+    jaccard = n_shared / (columns.sizes + is_member.sum() - n_shared)
+    min_jaccard = 1.0
+    if goal.get("similar") is not None:
+        min_jaccard = between("similar", goal["similar"], "the minimum Jaccard index")
+    has_aspect = np.zeros(columns.n_draws, bool)
+    has_aspect[columns.draw[jaccard >= min_jaccard]] = True
+    return LearningTarget(np.stack([has_aspect, ~has_aspect]))

@@ -1,5 +1,4 @@
-"""People of whom each has weights of their own about common ones: what the posterior says of the
-population."""
+"""Population of respondents with individual weights around common weights."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,22 +7,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import PAIRS
-from thali._model.choice_groups import pair_index, pair_names
+from thali._model.stored_choices import all_pair_coordinates, pair_index
 from thali._posterior.view import Posterior, flat, parted
 
 from ..draws.columns import FeatureColumns, columns_of
 from ..draws.probabilities import advantages, lapsing
 from ..draws.tree import kept_draws
-from .features import distinct_owners
-from .groups import _as_shares, _padded_weights, columns_of_group
-from .options import shares_of, utility_draws
-from .slopes import WeightSlopes, quantities_of_slopes, slopes_in
+from .features import find_distinct_owners
+from .group_posterior import normalise_to_shares, pad_weights, select_group_columns
+from .option_tables import compute_shares, compute_utilities
+from .weight_slopes import WeightSlopes, read_slopes, slope_quantities
 
 if TYPE_CHECKING:
-    from ..samplers.record import ChainDraws
+    from ..samplers.draw_record import ChainDraws
 
-NEW_PEOPLE, LEAST, AT_ONCE = 64, 8, 2**17  # people of a draw; at least; probabilities at once
-MIN_PRESENT = 0.2  # probability of a feature whose weight is a row of the summary
+# new people per draw, at most and at least, and probabilities that are in memory
+MAX_NEW_PEOPLE, MIN_NEW_PEOPLE, MAX_PROBABILITIES = 64, 8, 2**17
+MIN_PRESENCE = 0.2  # probability of a feature whose weight is a row of the summary
 _DESCRIPTIONS = {
     "common_weights": "population weight of a feature, around which individual weights vary, as a"
     " share; padded with 0",
@@ -37,40 +37,39 @@ _DESCRIPTIONS = {
 
 
 class PopulationDraws(NamedTuple):
-    """The common weights of every draw, and how alike people are."""
+    """The common weights of every draw, and the similarity kappa of people."""
 
     common: FeatureColumns
     kappa: np.ndarray  # (draws,)
-    slopes: WeightSlopes | None = None  # where weights depend on what is known of people
+    slopes: WeightSlopes | None = None  # where weights depend on covariates of people
 
-    def taken(self, draws: np.ndarray) -> "PopulationDraws":
-        """Some of the draws, each as often as it is named."""
-        slopes = None if self.slopes is None else self.slopes.taken(self.common, draws)
+    def select_draws(self, draws: np.ndarray) -> "PopulationDraws":
+        """Return the population at some draws, with repetitions."""
+        slopes = None if self.slopes is None else self.slopes.select_draws(self.common, draws)
         return PopulationDraws(self.common.take(draws), self.kappa[draws], slopes)
 
     def of(self, x: np.ndarray) -> "PopulationDraws":
-        """Those of whom this is known."""
+        """Return the population of people with these covariates."""
         assert self.slopes is not None
         return PopulationDraws(self.slopes.lifted(self.common, x), self.kappa)
 
 
-def with_population(
-    posterior: Posterior, chains: Sequence["ChainDraws"], people: int, lapse: float
+def add_population(
+    posterior: Posterior, chains: Sequence["ChainDraws"], n_people: int, lapse: float
 ) -> Posterior:
-    """The posterior with the common weights and worths, and of pairs the choice probabilities of
-    new people."""
-    kept = kept_draws(chains)
-    common = columns_of_group(kept, people)
-    if posterior.unique is None:  # what the chains hold for them counts nowhere
+    """Add common weights and worths, and population probabilities of pairs."""
+    recorded_draws = kept_draws(chains)
+    common = select_group_columns(recorded_draws, n_people)
+    if posterior.unique is None:  # the chains' unique weights are not part of the model
         common = replace(common, unique_weights=np.zeros_like(common.unique_weights))
-    shape = *kept.shape, -1
-    shares = _as_shares(common)
-    worth = shares_of(utility_draws(shares)).reshape(shape)
-    drawn: dict[str, Any] = {
+    shape = *recorded_draws.shape, -1
+    shares = normalise_to_shares(common)
+    worth = compute_shares(compute_utilities(shares)).reshape(shape)
+    variables: dict[str, Any] = {
         "common_worth": (("chain", "draw", "option"), worth),
         "common_weights": (
             ("chain", "draw", "feature"),
-            _padded_weights([shares], kept.shape)[:, :, 0],
+            pad_weights([shares], recorded_draws.shape)[:, :, 0],
         ),
         "common_unique_weights": (
             ("chain", "draw", "option"),
@@ -79,92 +78,110 @@ def with_population(
     }
     coordinates: dict[Any, Any] = {}
     if posterior.data_kind == PAIRS and posterior.features is not None:
-        kappa = np.concatenate(kept.parameter("kappa"))
-        mean = mean_of_new(PopulationDraws(common, kappa, slopes_in(posterior)), lapse)
-        drawn["population_probability"] = ("chain", "draw", "pair"), mean.reshape(shape)
-        coordinates = (
-            {} if "pair" in posterior.draws.coords else pair_names(np.array(posterior.labels))
+        kappa = np.concatenate(recorded_draws.parameter("kappa"))
+        mean = average_over_population(
+            PopulationDraws(common, kappa, read_slopes(posterior)), lapse
         )
-    described = {
-        name: (*each, {"description": _DESCRIPTIONS[name]}) for name, each in drawn.items()
+        variables["population_probability"] = ("chain", "draw", "pair"), mean.reshape(shape)
+        if "pair" not in posterior.draws.coords:
+            coordinates = all_pair_coordinates(np.array(posterior.labels))
+    described_variables = {
+        name: (*variable, {"description": _DESCRIPTIONS[name]})
+        for name, variable in variables.items()
     }
     return posterior.replaced(
-        parted(posterior.whole().assign(described).assign_coords(coordinates))
+        parted(posterior.whole().assign(described_variables).assign_coords(coordinates))
     )
 
 
-def mean_of_new(population: PopulationDraws, lapse: float) -> np.ndarray:
-    r"""The probability that the first of each pair is chosen, mean over new people, draw by draw
-    (draws, pairs).
+def average_over_population(population: PopulationDraws, lapse: float) -> np.ndarray:
+    r"""Average pair choice probabilities over new people, (draws, pairs).
 
     Their weights are :math:`w = v r`, r Gamma(kappa, kappa). The people of a draw are a Latin
-    hypercube: every weight takes each of as many equally probable values once, in an order that the
-    draw itself decides, so that a longer fit has the same numbers.
+    hypercube: every weight takes each of `people` equally probable values once, in an order that
+    depends on the draw alone, so a longer fit has the same numbers.
     """
     common = population.common
-    first, second = np.triu_indices(common.n_options, 1)
-    people = int(np.clip(AT_ONCE // len(first), LEAST, NEW_PEOPLE))
-    found = np.empty((common.n_draws, len(first)))
+    i, j = np.triu_indices(common.n_options, 1)
+    n_people = int(np.clip(MAX_PROBABILITIES // len(i), MIN_NEW_PEOPLE, MAX_NEW_PEOPLE))
+    probability = np.empty((common.n_draws, len(i)))
     for draw in range(common.n_draws):
         features, weights = common.dense(draw, draw + 1)
-        own = new_weights(population, draw, weights[0], people)
-        shared = weights.shape[1]
-        owned = np.broadcast_to(features, (people, *features.shape[1:]))
-        sides = advantages(owned, own[:, :shared], own[:, shared:], first, second)
-        found[draw] = lapsing(*sides, lapse).mean(axis=0)
-    return found
+        individual_weights = sample_new_weights(population, draw, weights[0], n_people)
+        n_shared = weights.shape[1]
+        ownership = np.broadcast_to(features, (n_people, *features.shape[1:]))
+        advantage_pair = advantages(
+            ownership, individual_weights[:, :n_shared], individual_weights[:, n_shared:], i, j
+        )
+        probability[draw] = lapsing(*advantage_pair, lapse).mean(axis=0)
+    return probability
 
 
-def new_weights(
-    population: PopulationDraws, draw: int, weights: np.ndarray, people: int
+def sample_new_weights(
+    population: PopulationDraws, draw: int, weights: np.ndarray, n_people: int
 ) -> np.ndarray:
-    """The weights of features, then unique ones, of so many new people of a draw (people, weights).
+    """Sample feature and unique weights of new people of a draw, (people, weights).
 
-    With slopes as much is known of them as of those who answered, of whom everybody is taken as
-    often as another.
+    With slopes, they have the covariates of the fitted respondents, each equally often.
     """
     from scipy.special import gammaincinv
 
     common, kappa, slopes = population
     columns = slice(common.first_column[draw], common.first_column[draw + 1])
-    about = np.concatenate([weights, common.unique_weights[draw]])
+    common_weights = np.concatenate([weights, common.unique_weights[draw]])
     rng = np.random.default_rng(
         np.array([kappa[draw], common.unique_weights[draw].sum()]).view(np.uint64)
     )
-    order = np.argsort(rng.random((people, about.size)), axis=0)
-    places = (np.arange(people) + 0.5) / people
-    own = about * (gammaincinv(kappa[draw], places) / kappa[draw])[order]
+    order = np.argsort(rng.random((n_people, common_weights.size)), axis=0)
+    quantiles = (np.arange(n_people) + 0.5) / n_people
+    individual_weights = common_weights * (gammaincinv(kappa[draw], quantiles) / kappa[draw])[order]
     if slopes is None:
-        return own
-    x = np.resize(rng.permutation(len(slopes.known)), people)
-    return own * slopes.factors(columns, draw, slopes.known[x])
+        return individual_weights
+    x = np.resize(rng.permutation(len(slopes.known)), n_people)
+    return individual_weights * slopes.factors(columns, draw, slopes.known[x])
 
 
-def quantities_of_population(posterior: Posterior, most: int) -> dict[str, np.ndarray]:
-    """`choice_probability[a, b]` of new people where pairs were compared, up to so many options, or
-    `worth[a]`; where nobody chooses, `weight[a, b, ...]`."""
-    labels, worth, p = posterior.labels, posterior.common_worth, posterior.population_probability
-    effects = quantities_of_slopes(posterior, most)
+def population_quantities(posterior: Posterior, max_options: int) -> dict[str, np.ndarray]:
+    """Return summary rows of the population.
+
+    They are `choice_probability[a, b]` of new people for compared pairs, up to `most` options;
+    otherwise `worth[a]`; for data without choices, `weight[a, b, ...]`.
+    """
+    labels, worth, probability = (
+        posterior.labels,
+        posterior.common_worth,
+        posterior.population_probability,
+    )
+    effects = slope_quantities(posterior, max_options)
     if worth is None:
-        return common_weights_of_features(posterior) | effects
-    if p is None or len(labels) > most:
+        return common_weight_quantities(posterior) | effects
+    if probability is None or len(labels) > max_options:
         return {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)} | effects
-    compared, names = np.unique(pair_index(*posterior.pairs, len(labels))), posterior.pair_names
-    return {f"choice_probability[{names[pair]}]": p[..., pair] for pair in compared} | effects
+    pair_indices, pair_labels = (
+        np.unique(pair_index(*posterior.pairs, len(labels))),
+        posterior.pair_names,
+    )
+    return {
+        f"choice_probability[{pair_labels[pair]}]": probability[..., pair] for pair in pair_indices
+    } | effects
 
 
-def common_weights_of_features(posterior: Posterior) -> dict[str, np.ndarray]:
-    """`weight[a, b, ...]` of probable features of several options: that which everybody's vary
-    about, 0 if absent."""
+def common_weight_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
+    """Return `weight[a, b, ...]`: common weights of probable features, 0 if absent.
+
+    Features of a single option are omitted.
+    """
     columns, labels = columns_of(posterior), np.array(posterior.labels)
     weights = flat(posterior.common_weights)[columns.draw, columns.slot]
-    patterns, pattern = distinct_owners(columns)
+    patterns, pattern = find_distinct_owners(columns)
     sizes = np.array([len(owners) for owners in patterns])
-    silent = posterior.is_silent(sizes)
-    found = {}
-    for number in np.flatnonzero(~silent & (sizes > 1)):
-        owners, own = patterns[number], pattern == number
-        if len(np.unique(columns.draw[own])) >= MIN_PRESENT * columns.n_draws:
-            summed = np.bincount(columns.draw[own], weights[own], columns.n_draws)
-            found[f"weight[{', '.join(labels[owners])}]"] = summed.reshape(posterior.shape)
-    return found
+    is_silent = posterior.is_silent(sizes)
+    rows = {}
+    for k in np.flatnonzero(~is_silent & (sizes > 1)):
+        owners, is_pattern = patterns[k], pattern == k
+        if len(np.unique(columns.draw[is_pattern])) >= MIN_PRESENCE * columns.n_draws:
+            total_weight = np.bincount(
+                columns.draw[is_pattern], weights[is_pattern], columns.n_draws
+            )
+            rows[f"weight[{', '.join(labels[owners])}]"] = total_weight.reshape(posterior.shape)
+    return rows

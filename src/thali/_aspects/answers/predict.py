@@ -1,4 +1,4 @@
-"""Posterior mean choice probabilities of any sets."""
+"""Posterior mean choice probabilities of pairs and sets."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -9,8 +9,8 @@ from thali._data.answers import find_first_answers
 from thali._data.pairs.parts import HeldOutPair
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.counts import compute_outcomes
-from thali._model.asked_sets import has_answers, places_of, table_of_outcomes, tied_places
 from thali._model.covariates import values_for
+from thali._model.option_sets import is_best_worst, pair_indices, set_indices, tabulate_outcomes
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
@@ -22,151 +22,166 @@ if TYPE_CHECKING:
     import pandas
 
 
-_SETS = 200  # whose draws are held at once
+_SETS_PER_BLOCK = 200  # sets whose draws are in memory
 
 
-def predicted_with_errors(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
-    """The probabilities of `predict_proba` by a posterior of choices, and their errors if asked
-    for."""
+def predict_choices(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
+    """Predict choice probabilities, and their Monte Carlo errors with `return_se`."""
     labels, lapse = posterior.labels, posterior.lapse
-    columns, lift = columns_of(posterior), lift_for(posterior, sets, covariates)
-    found = predicted(columns, labels, sets, lapse, lift)
+    columns, lift = columns_of(posterior), build_lift(posterior, sets, covariates)
+    means = predict_means(columns, labels, sets, lapse, lift)
     if not return_se:
-        return found
-    return found, errors_of_predictions(columns, labels, sets, lapse, posterior.shape[0], lift)
+        return means
+    return means, compute_prediction_errors(columns, labels, sets, lapse, posterior.shape[0], lift)
 
 
-def predicted(
+def predict_means(
     columns: FeatureColumns, labels: list[str], sets: Any, lapse: float, lift: Lift | None = None
 ) -> "np.ndarray | list[np.ndarray]":
-    """For pairs the probability of the first; otherwise, for each set, the probabilities of its
-    members, or answers."""
-    places, paired = places_of(sets, labels)
+    """Predict choice probabilities, means over draws.
+
+    For pairs they are the probabilities of the first option; otherwise, for each set, those of its
+    members or answers.
+    """
+    option_indices, paired = set_indices(sets, labels)
     if paired:
-        first, second = np.array(places, np.int64).reshape(-1, 2).T
-        return mean_probabilities(columns, first, second, lapse, lift)
+        first_options, second_options = np.array(option_indices, np.int64).reshape(-1, 2).T
+        return mean_probabilities(columns, first_options, second_options, lapse, lift)
     from ..likelihoods.set_draws import mean_over_draws
 
-    draws_of, first = out_of_sets(columns, places, has_answers(sets), lapse)
-    return np.split(mean_over_draws(draws_of, columns.n_draws, int(first[-1])), first[1:-1])
+    probability_draws, starts = build_set_probabilities(
+        columns, option_indices, is_best_worst(sets), lapse
+    )
+    return np.split(
+        mean_over_draws(probability_draws, columns.n_draws, int(starts[-1])), starts[1:-1]
+    )
 
 
 class AskedSets:
-    """Pairs, or larger sets of options, whose choice probabilities are asked for."""
+    """Pairs, or larger sets of options, whose choice probabilities are requested."""
 
     def __init__(self, posterior: Posterior, sets: Any) -> None:
-        self.places, self.paired = places_of(sets, posterior.labels)
-        self.answers, self.lapse = has_answers(sets), posterior.lapse
+        self.places, self.paired = set_indices(sets, posterior.labels)
+        self.answers, self.lapse = is_best_worst(sets), posterior.lapse
         self.chains = posterior.shape[0]
 
     @property
     def pairs(self) -> np.ndarray:
-        """The positions of both options, shape (2, pairs)."""
+        """The indices of both options, shape (2, pairs)."""
         return np.array(self.places, np.int64).reshape(-1, 2).T
 
     def probabilities(self, columns: FeatureColumns) -> np.ndarray:
-        """Return the probabilities in each draw: of the first of each pair, or of the members, or
-        answers, of sets."""
+        """Return probabilities per draw: of first options, set members or answers."""
         if self.paired:
-            first, second = self.pairs
-            return probability_draws(columns, first, second, self.lapse)
-        return out_of_sets(columns, self.places, self.answers, self.lapse)[0](
+            first_options, second_options = self.pairs
+            return probability_draws(columns, first_options, second_options, self.lapse)
+        return build_set_probabilities(columns, self.places, self.answers, self.lapse)[0](
             slice(0, columns.n_draws)
         )
 
     def means(self, draws: np.ndarray, return_se: bool) -> Any:
-        """Return the means of these probabilities, for each set, and their Monte Carlo errors if
-        asked for."""
+        """Return mean probabilities for each set, and Monte Carlo errors with `return_se`."""
         from thali._posterior.summary import mean_errors
 
-        found: list[Any] = [draws.mean(axis=0)]
+        estimates: list[Any] = [draws.mean(axis=0)]
         if return_se:
-            found.append(mean_errors(draws.T.reshape(draws.shape[1], self.chains, -1)))
+            estimates.append(mean_errors(draws.T.reshape(draws.shape[1], self.chains, -1)))
         if not self.paired:
-            sizes = np.array([len(each) for each in self.places])
+            sizes = np.array(list(map(len, self.places)))
             ends = np.cumsum(sizes * (sizes - 1) if self.answers else sizes)[:-1]
-            found = [np.split(values, ends) for values in found]
-        return tuple(found) if return_se else found[0]
+            estimates = [np.split(estimate, ends) for estimate in estimates]
+        return tuple(estimates) if return_se else estimates[0]
 
 
-def out_of_sets(
-    columns: FeatureColumns, places: list[np.ndarray], answers: bool, lapse: float
+def build_set_probabilities(
+    columns: FeatureColumns, option_indices: list[np.ndarray], has_answers: bool, lapse: float
 ) -> tuple[Any, np.ndarray]:
-    """What gives the probabilities of all members, or answers, in a slice of draws; and where those
-    of a set begin."""
+    """Build a function from draws to probabilities of set members (or answers).
+
+    Return it with the index of each set's first probability.
+    """
     from ..likelihoods.set_draws import answer_probability_draws, set_probability_draws
 
-    start, members = part_bounds([len(each) for each in places]), np.concatenate(places)
-    if not answers:
+    start, members = part_bounds(list(map(len, option_indices))), np.concatenate(option_indices)
+    if not has_answers:
         return partial(set_probability_draws, columns, start, members, lapse), start
-    return partial(answer_probability_draws, columns, start, members, lapse), find_first_answers(
-        start
-    )
+    draw_probabilities = partial(answer_probability_draws, columns, start, members, lapse)
+    return draw_probabilities, find_first_answers(start)
 
 
-def errors_of_predictions(
+def compute_prediction_errors(
     columns: FeatureColumns,
     labels: list[str],
     sets: Any,
     lapse: float,
-    chains: int,
+    n_chains: int,
     lift: Lift | None,
 ) -> "np.ndarray | list[np.ndarray]":
-    """Monte Carlo standard errors of what `predicted` gives, in the same form."""
+    """Compute Monte Carlo errors of `predict_means`, in the same form."""
     from thali._posterior.summary import mean_errors
 
-    places, paired = places_of(sets, labels)
+    option_indices, paired = set_indices(sets, labels)
     errors, sizes = [], []
-    for first in range(0, len(places), _SETS):
-        some = places[first : first + _SETS]
+    for start in range(0, len(option_indices), _SETS_PER_BLOCK):
+        block = option_indices[start : start + _SETS_PER_BLOCK]
         if paired:
-            first_option, second_option = np.array(some, np.int64).reshape(-1, 2).T
-            part = None if lift is None else Lift(lift.beta, lift.x[first : first + _SETS])
-            draws = probability_draws(columns, first_option, second_option, lapse, part)
+            first_option, second_option = np.array(block, np.int64).reshape(-1, 2).T
+            block_lift = (
+                None if lift is None else Lift(lift.beta, lift.x[start : start + _SETS_PER_BLOCK])
+            )
+            draws = probability_draws(columns, first_option, second_option, lapse, block_lift)
         else:
-            draws_of, begin = out_of_sets(columns, some, has_answers(sets), lapse)
-            draws = draws_of(slice(0, columns.n_draws))
-            sizes += np.diff(begin).tolist()
-        errors.append(mean_errors(draws.T.reshape(draws.shape[1], chains, -1)))
-    found = np.concatenate(errors) if errors else np.empty(0)
-    return found if paired else np.split(found, np.cumsum(sizes)[:-1])
+            draw_probabilities, starts = build_set_probabilities(
+                columns, block, is_best_worst(sets), lapse
+            )
+            draws = draw_probabilities(slice(0, columns.n_draws))
+            sizes += np.diff(starts).tolist()
+        errors.append(mean_errors(draws.T.reshape(draws.shape[1], n_chains, -1)))
+    all_errors = np.concatenate(errors) if errors else np.empty(0)
+    return all_errors if paired else np.split(all_errors, np.cumsum(sizes)[:-1])
 
 
-def lift_for(posterior: Posterior, sets: Any, covariates: Any) -> Lift | None:
-    """What covariates of a prediction do to its pairs; None if none are given."""
+def build_lift(posterior: Posterior, sets: Any, covariates: Any) -> Lift | None:
+    """Return the effect of covariates on the pairs of a prediction, or None."""
     if covariates is None:
         return None
-    places, paired = places_of(sets, posterior.labels)
+    option_indices, paired = set_indices(sets, posterior.labels)
     if not paired:
         raise ArgumentError(
             "Covariates require comparisons of two options; give pairs of labels, [(a, b), ...]."
         )
-    x = values_for(covariates, posterior.covariates, len(places))
+    x = values_for(covariates, posterior.covariates, len(option_indices))
     return Lift(posterior.coefficients, x) if x.shape[1] else None
 
 
 def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
-    """A row a pair: a, b, p_a, p_tie, p_b."""
+    """Return a table of outcome probabilities: a, b, p_a, p_tie, p_b."""
     labels, columns, tie = posterior.labels, columns_of(posterior), posterior.tie
-    first, second = tied_places(pairs, labels, posterior.has_ties)
-    total, lift = np.zeros((len(first), 3)), lift_for(posterior, pairs, covariates)
-    for draws, p, q in probability_blocks(columns, first, second, posterior.lapse, lift):
-        total += compute_outcomes(p, q, tie[draws, None]).sum(axis=0)
-    return table_of_outcomes(labels, first, second, total / columns.n_draws)
+    first_options, second_options = pair_indices(pairs, labels, posterior.has_ties)
+    summed_probability, lift = (
+        np.zeros((len(first_options), 3)),
+        build_lift(posterior, pairs, covariates),
+    )
+    for draws, p, q in probability_blocks(
+        columns, first_options, second_options, posterior.lapse, lift
+    ):
+        summed_probability += compute_outcomes(p, q, tie[draws, None]).sum(axis=0)
+    return tabulate_outcomes(
+        labels, first_options, second_options, summed_probability / columns.n_draws
+    )
 
 
-# What draws predict for data that were left out of the fit ----------------------------------------
+# Predictions for held-out data --------------------------------------------------------------------
 
 
 def outcome_draws(posterior: Posterior, part: HeldOutPair) -> np.ndarray:
-    """The probability of each outcome of the comparisons of a pair (chain, draw, cells,
-    outcomes)."""
-    count, n_outcomes = part.counts.shape
-    lift = lift_for(posterior, [part.pair] * count, part.known(posterior.covariates))
+    """Return outcome probabilities of a held-out pair, (chain, draw, cells, outcomes)."""
+    n_cells, n_outcomes = part.counts.shape
+    lift = build_lift(posterior, [part.pair] * n_cells, part.known(posterior.covariates))
     draws = probability_draws(
         columns_of(posterior), *part.places(posterior.labels), posterior.lapse, lift
     )
-    p = draws.reshape(*posterior.shape, count)
+    p = draws.reshape(*posterior.shape, n_cells)
     if n_outcomes == 2:
         return np.stack([p, 1.0 - p], axis=-1)
     return compute_outcomes(p, 1.0 - p, posterior.tie.reshape(*posterior.shape, 1))

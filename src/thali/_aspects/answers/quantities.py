@@ -1,5 +1,4 @@
-"""The label-free quantities of a latent-feature model, by which the agreement of chains is
-judged."""
+"""Label-free quantities of latent-feature models, for which the agreement of chains is checked."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,17 +6,17 @@ from typing import Any
 import numpy as np
 
 from thali._inference.numerics.ranks import average_ranks
-from thali._model.choice_groups import pair_index
 from thali._model.covariates import parameter
+from thali._model.stored_choices import pair_index
 from thali._posterior.convergence import Advice
 from thali._posterior.view import Posterior
 from thali.errors import Setting
 
 from ..draws.columns import columns_of
 from ..draws.probabilities import probability_draws
-from .features import features_table, presence_of
-from .options import shares_of, utility_draws
-from .population import quantities_of_population
+from .features import features_table, find_presence
+from .option_tables import compute_shares, compute_utilities
+from .population import population_quantities
 
 # With more options than this the choice probabilities are not rows of the summary.
 MAX_OPTIONS = 60
@@ -27,143 +26,157 @@ MAX_RANKED = 1_000
 MIN_PRESENT = 0.2
 
 # Quantities of owners, which all groups share.
-SHARED = ("n_features", "n_shared_features", "alpha", "log_likelihood")
+SHARED_ROWS = ("n_features", "n_shared_features", "alpha", "log_likelihood")
 
 Quantities = dict[str, np.ndarray]  # (chain, draw) each
-_FAMILIES = (
+_STUCK_CHAINS = (
     "the chains stay in different sets of features, so more draws will rarely help; refit with "
 )
 
 
-def _shared(posterior: Posterior, of_first: Quantities) -> Quantities:
-    """Those of the first group that all groups share, and `kappa` if they are similar."""
-    in_common = {*SHARED, *map(parameter, posterior.covariates)}
+def _select_shared(posterior: Posterior, first_rows: Quantities) -> Quantities:
+    """Return the first group's rows that all groups share, and `kappa`."""
+    shared_names = {*SHARED_ROWS, *map(parameter, posterior.covariates)}
     shared = {
-        name: values
-        for name, values in of_first.items()
-        if name in in_common or name.startswith("presence[")
+        name: draws
+        for name, draws in first_rows.items()
+        if name in shared_names or name.startswith("presence[")
     }
     return shared if posterior.kappa is None else shared | {"kappa": posterior.kappa}
 
 
-def of_everybody(posterior: Posterior, of_first: Quantities) -> Quantities:
-    """Those that people share who have weights of their own, and those of the population."""
-    return _shared(posterior, of_first) | quantities_of_population(posterior, MAX_OPTIONS)
+def respondent_quantities(posterior: Posterior, first_rows: Quantities) -> Quantities:
+    """Return rows for respondents with individual weights: shared and population."""
+    return _select_shared(posterior, first_rows) | population_quantities(posterior, MAX_OPTIONS)
 
 
-def of_groups(posterior: Posterior, each: Mapping[str, Quantities]) -> Quantities:
-    """Those that groups share, and those of each group, its name in brackets first."""
-    shared = _shared(posterior, each[posterior.groups[0]])
-    for group, own in each.items():
-        for name, values in own.items():
+def group_quantities(posterior: Posterior, rows_by_group: Mapping[str, Quantities]) -> Quantities:
+    """Return rows that groups share, and rows named `quantity[group][...]`."""
+    shared = _select_shared(posterior, rows_by_group[posterior.groups[0]])
+    for group, group_rows in rows_by_group.items():
+        for name, draws in group_rows.items():
             if name not in shared and not name.startswith("presence["):
-                of, bracket, rest = name.partition("[")
-                shared[f"{of}[{group}]{bracket}{rest}"] = values
+                quantity, bracket, labels = name.partition("[")
+                shared[f"{quantity}[{group}]{bracket}{labels}"] = draws
     return shared
 
 
-def of_shared_aspects(posterior: Posterior) -> Quantities:
-    """`presence[a, b, ...]` of probable shared aspects, which the choice probabilities may leave
-    open."""
+def shared_aspect_quantities(posterior: Posterior) -> Quantities:
+    """Return `presence[a, b, ...]` rows of probable shared aspects.
+
+    The choice probabilities may leave these open.
+    """
     if not posterior.n_features.any():
         return {}
-    return of_presence(posterior, sees_single=False, sees_full=False)
+    return presence_quantities(posterior, sees_single=False, sees_full=False)
 
 
-def of_pairs(posterior: Posterior) -> Quantities:
-    """`tie`, `covariate[name]`, `choice_probability[a, b]` up to 60 options, `worth[a]`, `rank[a]`
-    up to 1,000."""
+def pair_quantities(posterior: Posterior) -> Quantities:
+    """Return rows of paired comparisons, by name.
+
+    They are `tie`, `covariate[name]`, `choice_probability[a, b]` up to 60 options, and `worth[a]`,
+    `rank[a]` up to 1,000.
+    """
     labels, shape, (first, second) = posterior.labels, posterior.shape, posterior.pairs
-    own = {"tie": posterior.tie.reshape(shape)} if posterior.has_ties else {}
-    slopes = posterior.coefficients.T.reshape(-1, *shape)
-    own |= {parameter(name): each for name, each in zip(posterior.covariates, slopes, strict=True)}
+    rows = {"tie": posterior.tie.reshape(shape)} if posterior.has_ties else {}
+    coefficients = posterior.coefficients.T.reshape(-1, *shape)
+    rows |= {
+        parameter(name): draws
+        for name, draws in zip(posterior.covariates, coefficients, strict=True)
+    }
     if len(labels) > MAX_OPTIONS:
-        return own | (of_options(posterior) if len(labels) <= MAX_RANKED else {})
+        return rows | (worth_quantities(posterior) if len(labels) <= MAX_RANKED else {})
     if (stored := posterior.choice_probability) is not None:
         compared = stored[..., pair_index(first, second, len(labels))]
     else:
-        found = probability_draws(columns_of(posterior), first, second, posterior.lapse)
-        compared = found.reshape(*shape, -1)
-    named = enumerate(zip(first, second, strict=True))
-    return own | {
+        probability = probability_draws(columns_of(posterior), first, second, posterior.lapse)
+        compared = probability.reshape(*shape, -1)
+    numbered_pairs = enumerate(zip(first, second, strict=True))
+    return rows | {
         f"choice_probability[{labels[i]}, {labels[j]}]": compared[..., pair]
-        for pair, (i, j) in named
+        for pair, (i, j) in numbered_pairs
     }
 
 
-def of_options(posterior: Posterior) -> Quantities:
-    """`worth[a]`, the share of an option in the sum of all utilities, and `rank[a]` by utility, 1
-    the highest."""
-    labels, utility = (
-        posterior.labels,
-        utility_draws(columns_of(posterior)).reshape(*posterior.shape, -1),
-    )
-    worth, rank = shares_of(utility), average_ranks(-utility)
-    found = {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)}
-    return found | {f"rank[{label}]": rank[..., i] for i, label in enumerate(labels)}
+def worth_quantities(posterior: Posterior) -> Quantities:
+    """Return `worth[a]`, shares of the total utility, and `rank[a]`.
+
+    Rank 1 is the highest utility.
+    """
+    labels = posterior.labels
+    utility = compute_utilities(columns_of(posterior)).reshape(*posterior.shape, -1)
+    worth, rank = compute_shares(utility), average_ranks(-utility)
+    worth_rows = {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)}
+    return worth_rows | {f"rank[{label}]": rank[..., i] for i, label in enumerate(labels)}
 
 
-def of_offered(posterior: Posterior) -> Quantities:
-    """`set_probability[a | a, b, ...]` as far as stored."""
-    if (chosen := posterior.set_probability) is None:
+def set_quantities(posterior: Posterior) -> Quantities:
+    """Return the stored `set_probability[a | a, b, ...]` rows."""
+    if (probability := posterior.set_probability) is None:
         return {}
-    named = enumerate(posterior.places)
+    numbered_places = enumerate(posterior.places)
     return {
-        f"set_probability[{a} | {offered}]": chosen[..., place] for place, (a, offered) in named
+        f"set_probability[{a} | {offered}]": probability[..., k]
+        for k, (a, offered) in numbered_places
     }
 
 
-def of_own(posterior: Posterior) -> Quantities:
-    """The parameters, and `presence[a, b, ...]` of probable features, under a likelihood of the
-    user's own."""
-    return posterior.parameters | of_presence(posterior, posterior.sees_single)
+def custom_quantities(posterior: Posterior) -> Quantities:
+    """Return parameters of a user-defined likelihood, and `presence[a, b, ...]`."""
+    return posterior.parameters | presence_quantities(posterior, posterior.sees_single)
 
 
-def of_presence(posterior: Posterior, sees_single: bool, sees_full: bool = True) -> Quantities:
-    """`presence[a, b, ...]` of features with probability above .2, of single owners and of all only
-    if they matter."""
+def presence_quantities(
+    posterior: Posterior, sees_single: bool, sees_full: bool = True
+) -> Quantities:
+    """Return `presence[a, b, ...]` of features with probability above .2.
+
+    Features of a single owner, or of all options, are included only if the data depend on them.
+    """
     probable: Any = features_table(posterior, MIN_PRESENT)["members"]
     if not sees_single:
-        # those of a single object are drawn from the prior
+        # features of a single object are drawn from the prior
         probable = probable[probable.map(len) > 1]
     if not sees_full:
         probable = probable[probable.map(len) < posterior.n_options]
     members = probable.tolist()
-    present = presence_of(posterior, members)
+    present = find_presence(posterior, members)
     return {
-        f"presence[{', '.join(owners)}]": each
-        for owners, each in zip(members, present, strict=True)
+        f"presence[{', '.join(owners)}]": presence
+        for owners, presence in zip(members, present, strict=True)
     }
 
 
-def temperatures_of(posterior: Posterior) -> int:
-    """How many temperatures a chain had."""
+def count_temperatures(posterior: Posterior) -> int:
+    """Return the number of temperatures per chain."""
     return int(posterior.stats.sizes.get("level", 1))
 
 
-def advice_of_choices(posterior: Posterior) -> Advice:
-    """Remedies for chains of choices or triplets that disagree; known aspects leave nothing to
-    temper."""
+def advise_choices(posterior: Posterior) -> Advice:
+    """Suggest remedies for disagreeing chains of choices or triplets.
+
+    Known aspects leave nothing to temper.
+    """
     if np.ptp(posterior.n_features) == 0:
         return Advice()
-    return tempered(temperatures_of(posterior), (Setting("tempering", 8),))
+    return advise_tempering(count_temperatures(posterior), (Setting("tempering", 8),))
 
 
-def advice_of_own(posterior: Posterior) -> Advice:
-    """Remedies for chains of a user's likelihood that disagree."""
-    return Advice(stuck=(_FAMILIES, Setting("tempering", 8), " or more temperatures"))
+def advise_custom_likelihood(posterior: Posterior) -> Advice:
+    """Suggest remedies for disagreeing chains of a user-defined likelihood."""
+    return Advice(stuck=(_STUCK_CHAINS, Setting("tempering", 8), " or more temperatures"))
 
 
-def tempered(temperatures: int, to_temper: tuple[Any, ...]) -> Advice:
-    """Switch tempering on, or take more temperatures and draws."""
+def advise_tempering(n_temperatures: int, tempering: tuple[Any, ...]) -> Advice:
+    """Suggest tempering, or more temperatures and draws."""
     from ..samplers.tempering import MAX_TEMPERATURES
 
-    if temperatures == 1:
-        return Advice(besides=(", or with ", *to_temper), stuck=(_FAMILIES, *to_temper))
-    more = Setting("tempering", min(2 * temperatures, MAX_TEMPERATURES))
+    if n_temperatures == 1:
+        return Advice(besides=(", or with ", *tempering), stuck=(_STUCK_CHAINS, *tempering))
+    more_temperatures = Setting("tempering", min(2 * n_temperatures, MAX_TEMPERATURES))
     stuck = (
         "the chains move too rarely between alternative sets of features; refit with ",
-        more,
-        f" (now {temperatures} temperatures) and ",
+        more_temperatures,
+        f" (now {n_temperatures} temperatures) and ",
     )
     return Advice(stuck=stuck, longer_if_stuck=True)

@@ -1,5 +1,4 @@
-"""Results of a posterior by kind of data and population: one row for each pair, loaded when it is
-first needed."""
+"""Table of result classes by kind of data and population; each is imported when first needed."""
 
 from typing import TYPE_CHECKING
 
@@ -18,35 +17,43 @@ from thali._late import load
 from thali._posterior.view import Posterior
 
 if TYPE_CHECKING:
-    from .data_answers import DataAnswers
+    from .posterior_results import PosteriorResults
 
-_ANSWERS = "thali._aspects.answers"
-_PAIR, _SET = f"{_ANSWERS}.choice_results:PairResults", f"{_ANSWERS}.choice_results:SetResults"
-_CHOOSER, _CLASS = (
-    f"{_ANSWERS}.choice_results:ChooserResults",
-    f"{_ANSWERS}.choice_results:LatentClassResults",
+_PACKAGE = "thali._aspects.answers"
+_PAIR_RESULTS, _SET_RESULTS = (
+    f"{_PACKAGE}.choice_results:PairResults",
+    f"{_PACKAGE}.choice_results:SetResults",
 )
-_GROUP, _PERSON = f"{_ANSWERS}.data_answers:GroupResults", f"{_ANSWERS}.data_answers:PersonResults"
+_CHOOSER_RESULTS, _CLASS_RESULTS = (
+    f"{_PACKAGE}.choice_results:RespondentChoiceResults",
+    f"{_PACKAGE}.choice_results:LatentClassResults",
+)
+_GROUP_RESULTS, _RESPONDENT_RESULTS = (
+    f"{_PACKAGE}.posterior_results:GroupResults",
+    f"{_PACKAGE}.posterior_results:RespondentResults",
+)
 RESULTS = {
-    (PAIRS, ONE): _PAIR,
-    (PAIRS, GROUPS): _GROUP,
-    (PAIRS, PEOPLE): _CHOOSER,
-    (PAIRS, KINDS): _CLASS,
-    (CHOICES, ONE): _SET,
-    (CHOICES, GROUPS): _GROUP,
-    (CHOICES, PEOPLE): _CHOOSER,
-    (CHOICES, KINDS): _CLASS,
-    (SIMILARITIES, ONE): f"{_ANSWERS}.similarities:SimilarityResults",
-    (SIMILARITIES, GROUPS): _GROUP,
-    (SIMILARITIES, PEOPLE): _PERSON,
-    (TRIPLETS, ONE): f"{_ANSWERS}.triplets:TripletResults",
-    (TRIPLETS, GROUPS): _GROUP,
-    (TRIPLETS, PEOPLE): _PERSON,
-    (OWN, ONE): f"{_ANSWERS}.data_answers:OwnDataResults",
+    (PAIRS, ONE): _PAIR_RESULTS,
+    (PAIRS, GROUPS): _GROUP_RESULTS,
+    (PAIRS, PEOPLE): _CHOOSER_RESULTS,
+    (PAIRS, KINDS): _CLASS_RESULTS,
+    (CHOICES, ONE): _SET_RESULTS,
+    (CHOICES, GROUPS): _GROUP_RESULTS,
+    (CHOICES, PEOPLE): _CHOOSER_RESULTS,
+    (CHOICES, KINDS): _CLASS_RESULTS,
+    (SIMILARITIES, ONE): f"{_PACKAGE}.similarity_results:SimilarityResults",
+    (SIMILARITIES, GROUPS): _GROUP_RESULTS,
+    (SIMILARITIES, PEOPLE): _RESPONDENT_RESULTS,
+    (TRIPLETS, ONE): f"{_PACKAGE}.triplet_results:TripletResults",
+    (TRIPLETS, GROUPS): _GROUP_RESULTS,
+    (TRIPLETS, PEOPLE): _RESPONDENT_RESULTS,
+    (OWN, ONE): f"{_PACKAGE}.posterior_results:CustomDataResults",
 }
 
 
-def answers_of(posterior: Posterior, population: str = "") -> "DataAnswers":
-    """Return the results of a posterior, or with ONE those that depend on its kind of data
-    alone."""
+def load_results(posterior: Posterior, population: str = "") -> "PosteriorResults":
+    """Return the results of a posterior by its data kind and population.
+
+    With `population=ONE` the results depend on the kind of data alone.
+    """
     return load(RESULTS[posterior.data_kind, population or posterior.population])(posterior)

@@ -1,5 +1,4 @@
-"""Search for the most probable set of features among those that the draws visited, at their best
-weights."""
+"""Search for the most probable feature set among the draws, at its best weights."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,20 +10,20 @@ from thali._inference.indexing import BLOCK
 
 from ..draws.columns import FeatureColumns
 
-# How much one feature explains: the likelihood that it adds, its weight integrated out ------------
+# Likelihood gain of one feature, its weight integrated out ----------------------------------------
 
 
-# The integrand of `_log_integral` is followed down to exp(-DEPTH) of its largest value, on so many
-# nodes.
+# The grid of `_log_integral` ends where the integrand is exp(-DEPTH) of its maximum.
 DEPTH = 45.0
 NODES = 640
-# Elements for which `_log_integral` works at once: 20 MiB.
+# Elements per block of `_log_integral`: 20 MiB.
 _GRID_BLOCK = 4096
 
 
 def log_feature_gain(A: Any, B: Any, sigma2: Any, shape: Any, rate: Any) -> np.ndarray:
-    r"""Log of the factor by which a feature raises the likelihood of the similarities, its weight
-    integrated out.
+    r"""Return the log factor by which a feature raises the likelihood.
+
+    The weight of the feature is integrated out:
 
     .. math:: \log \int_0^\infty \mathrm{Gamma}(w; \text{shape}, \text{rate})\,
        \exp\left(\frac{w B - w^2 A / 2}{\sigma^2}\right) dw
@@ -33,183 +32,192 @@ def log_feature_gain(A: Any, B: Any, sigma2: Any, shape: Any, rate: Any) -> np.n
         a.astype(float) for a in np.broadcast_arrays(A, B, sigma2, shape, rate)
     )
     gain = np.zeros(A.shape)
-    some = A > 0
-    A, B, sigma2, shape, rate = (a[some] for a in (A, B, sigma2, shape, rate))
+    has_pairs = A > 0
+    A, B, sigma2, shape, rate = (a[has_pairs] for a in (A, B, sigma2, shape, rate))
     z = (B - rate * sigma2) / np.sqrt(A * sigma2)
     integral = np.empty(z.shape)
-    for branch, chosen in (
-        (_log_integral_1, shape == 1.0),
-        (_log_integral_2, shape == 2.0),
+    for integrate, is_branch in (
+        (_log_integral_shape_1, shape == 1.0),
+        (_log_integral_shape_2, shape == 2.0),
         (_log_integral, (shape != 1.0) & (shape != 2.0)),
     ):
-        integral[chosen] = branch(z[chosen], shape[chosen])
-    gain[some] = shape * (np.log(rate) + 0.5 * np.log(sigma2 / A)) + integral
+        integral[is_branch] = integrate(z[is_branch], shape[is_branch])
+    gain[has_pairs] = shape * (np.log(rate) + 0.5 * np.log(sigma2 / A)) + integral
     return gain
 
 
-# Each returns the log of the integral over t > 0 of t^(shape - 1) exp(z t - t^2 / 2), divided by
-# Gamma(shape).
+# The next functions return the log of the integral over t > 0 of t^(shape - 1) exp(z t - t^2 / 2),
+# divided by Gamma(shape).
 
 
-def _log_integral_1(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
+def _log_integral_shape_1(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
+    """Return the log integral for shape 1."""
     from scipy.special import erfcx, log_ndtr
 
-    below = np.log(np.sqrt(np.pi / 2) * erfcx(-np.minimum(z, 5.0) / np.sqrt(2)))
-    return np.where(z < 5, below, 0.5 * z**2 + log_ndtr(z) + 0.5 * np.log(2 * np.pi))
+    low_value = np.log(np.sqrt(np.pi / 2) * erfcx(-np.minimum(z, 5.0) / np.sqrt(2)))
+    return np.where(z < 5, low_value, 0.5 * z**2 + log_ndtr(z) + 0.5 * np.log(2 * np.pi))
 
 
-def _log_integral_2(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
-    """log(1 + z M(z)), M the integral for shape 1; below -50 its first terms in 1 / z^2, for there
-    the sum cancels."""
-    log_m = _log_integral_1(z, _shape)
+def _log_integral_shape_2(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
+    """Return the log integral for shape 2: log(1 + z M(z)), M for shape 1.
+
+    Below -50 the sum cancels, so its first terms in 1 / z² are used.
+    """
+    log_m = _log_integral_shape_1(z, _shape)
     q = 1.0 / np.minimum(z, -50.0) ** 2
-    far = np.log(q) + np.log1p(q * (-3.0 + q * (15.0 - 105.0 * q)))
-    within = (z >= -50) & (z < 5)
-    near = np.log1p(np.where(within, z, 0.0) * np.exp(np.where(within, log_m, 0.0)))
+    low_value = np.log(q) + np.log1p(q * (-3.0 + q * (15.0 - 105.0 * q)))
+    is_middle = (z >= -50) & (z < 5)
+    middle_value = np.log1p(np.where(is_middle, z, 0.0) * np.exp(np.where(is_middle, log_m, 0.0)))
     log_product = np.log(np.maximum(z, 5.0)) + np.maximum(log_m, 0.0)
-    high = log_product + np.log1p(np.exp(-log_product))
-    return np.where(within, near, np.where(z < 5, far, high))
+    high_value = log_product + np.log1p(np.exp(-log_product))
+    return np.where(is_middle, middle_value, np.where(z < 5, low_value, high_value))
 
 
 def _log_integral(z: np.ndarray, shape: np.ndarray) -> np.ndarray:
-    """By the trapezoidal rule in log t, around the mode there."""
+    """Return the log integral by the trapezoidal rule in log t around the mode."""
     from scipy.special import gammaln
 
     # the mode of t^shape exp(z t - t^2 / 2), without cancellation on either side
     root = np.sqrt(z**2 + 4 * shape)
     t = np.where(z > 0, 0.5 * (z + root), 2 * shape / (root - np.minimum(z, 0.0)))
-    top = shape * (np.log(t) - 1.0) + 0.5 * t**2
-    total = np.empty(z.shape)
+    log_peak = shape * (np.log(t) - 1.0) + 0.5 * t**2
+    log_sum = np.empty(z.shape)
     for start in range(0, z.size, _GRID_BLOCK):
-        part = slice(start, start + _GRID_BLOCK)
-        steps, width = log_grid(shape[part], t[part])
+        block = slice(start, start + _GRID_BLOCK)
+        steps, width = build_log_grid(shape[block], t[block])
         # z t = t^2 - shape at the mode
         growth = np.expm1(steps)
-        drop = shape[part, None] * (growth - steps) + 0.5 * (t[part, None] * growth) ** 2
-        total[part] = np.log(np.exp(-drop).sum(axis=1)) + np.log(width)
-    return top + total - gammaln(shape)
+        drop = shape[block, None] * (growth - steps) + 0.5 * (t[block, None] * growth) ** 2
+        log_sum[block] = np.log(np.exp(-drop).sum(axis=1)) + np.log(width)
+    return log_peak + log_sum - gammaln(shape)
 
 
-def log_grid(shape: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and widths of the trapezoidal rule over d for exp(-shape (e^d - 1 - d) - t^2 (e^d -
-    1)^2 / 2).
+def build_log_grid(shape: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return nodes and widths of the trapezoidal rule over d.
 
-    Whatever falls at least as fast on both sides of 0 may be integrated on them.
+    The integrand is exp(-shape (e^d - 1 - d) - t^2 (e^d - 1)^2 / 2). The nodes suit any function
+    that falls at least as fast on both sides of 0.
     """
-    tiny = np.maximum(t, 1e-300)
-    reach = np.sqrt(2 * DEPTH) / tiny  # in e^d, where the second term alone is DEPTH
-    slow = DEPTH / shape
-    high = np.log1p(np.minimum(reach, slow + np.sqrt(slow**2 + 2 * slow)))
+    positive_t = np.maximum(t, 1e-300)
+    reach = np.sqrt(2 * DEPTH) / positive_t  # in e^d, where the second term alone is DEPTH
+    shape_reach = DEPTH / shape
+    high = np.log1p(np.minimum(reach, shape_reach + np.sqrt(shape_reach**2 + 2 * shape_reach)))
     # far to the left the second term stays at t^2 / 2
-    left = np.where(reach < 1, np.log1p(-np.minimum(reach, 1 - 1e-12)), -np.inf)
+    low_reach = np.where(reach < 1, np.log1p(-np.minimum(reach, 1 - 1e-12)), -np.inf)
     low = np.maximum(
-        left, -(np.maximum(DEPTH - 0.5 * t**2, 0.0) / shape + 1.0 + 2.0 / (1.0 + 0.1 * t))
+        low_reach, -(np.maximum(DEPTH - 0.5 * t**2, 0.0) / shape + 1.0 + 2.0 / (1.0 + 0.1 * t))
     )
     width = (high - low) / (NODES - 1)
     return low[:, None] + width[:, None] * np.arange(NODES), width
 
 
-# The distinct sets of features among the draws, in which a most probable set is searched ----------
+# Distinct feature sets among the draws ------------------------------------------------------------
 #
-# Features that fewer than two objects own do not affect similarities; they are left out.
+# Features with fewer than two owners do not affect similarities and are omitted.
 
 
 @dataclass(frozen=True)
 class FeatureSets:
-    """The features with two owners or more of all draws; a set of them is a multiset, for features
-    may have copies."""
+    """The shared features (at least two owners) of all draws.
 
-    patterns: np.ndarray  # (patterns, n) bool: the distinct sets of owners
-    pattern: np.ndarray  # (columns,) the pattern of each feature
+    A feature set is a multiset, because features may have copies.
+    """
+
+    patterns: np.ndarray  # (patterns, n) bool: the distinct owner sets
+    pattern: np.ndarray  # (columns,) the pattern index of each feature
     draw: np.ndarray  # (columns,) its draw, ascending
     weights: np.ndarray  # (columns,)
     # (sets, M) patterns of each distinct set of features, ascending; padded with -1 on the left
     members: np.ndarray
-    of_draw: np.ndarray  # (draws,) the set of each draw
-    counts: np.ndarray  # (sets,) draws that have it
+    of_draw: np.ndarray  # (draws,) the set index of each draw
+    counts: np.ndarray  # (sets,) number of draws with the set
 
     @property
     def sizes(self) -> np.ndarray:
-        """Features of each set, copies counted."""
+        """The number of features of each set, including copies."""
         return np.count_nonzero(self.members >= 0, axis=1)
 
-    def matrix(self, number: int) -> np.ndarray:
-        """A set as a matrix of objects by features."""
-        members = self.members[number]
+    def matrix(self, set_index: int) -> np.ndarray:
+        """Return the ownership matrix of a set, objects by features."""
+        members = self.members[set_index]
         return self.patterns[members[members >= 0]].T
 
 
-def feature_sets(columns: FeatureColumns, n: int) -> FeatureSets:
-    """The distinct sets of features of the draws over n objects."""
-    shared = np.flatnonzero(columns.sizes >= 2)
-    distinct, pattern = _distinct_rows(_masks(columns, n)[shared])
-    patterns = np.unpackbits(distinct.view(np.uint8), axis=1, count=n, bitorder="little").astype(
-        bool
-    )
+def find_feature_sets(columns: FeatureColumns, n: int) -> FeatureSets:
+    """Find the distinct feature sets of the draws over n objects."""
+    shared_columns = np.flatnonzero(columns.sizes >= 2)
+    distinct_masks, pattern = _find_distinct_rows(_pack_owners(columns, n)[shared_columns])
+    patterns = np.unpackbits(
+        distinct_masks.view(np.uint8), axis=1, count=n, bitorder="little"
+    ).astype(bool)
     # ascending within a draw, for the rows of `members`
-    order = np.lexsort((pattern, columns.draw[shared]))
+    order = np.lexsort((pattern, columns.draw[shared_columns]))
     pattern, draw, weights = (
         pattern[order],
-        columns.draw[shared][order],
-        columns.weights[shared][order],
+        columns.draw[shared_columns][order],
+        columns.weights[shared_columns][order],
     )
-    sizes = np.bincount(draw, minlength=columns.n_draws)
-    slot = np.arange(len(draw)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    width = int(sizes.max(initial=0))
-    members = np.full((columns.n_draws, width), -1)
-    members[draw, width - sizes[draw] + slot] = pattern
-    members, of_draw = _distinct_rows(members)
-    return FeatureSets(patterns, pattern, draw, weights, members, of_draw, np.bincount(of_draw))
+    n_features = np.bincount(draw, minlength=columns.n_draws)
+    slot = np.arange(len(draw)) - np.repeat(np.cumsum(n_features) - n_features, n_features)
+    max_features = int(n_features.max(initial=0))
+    members = np.full((columns.n_draws, max_features), -1)
+    members[draw, max_features - n_features[draw] + slot] = pattern
+    members, set_of_draw = _find_distinct_rows(members)
+    return FeatureSets(
+        patterns, pattern, draw, weights, members, set_of_draw, np.bincount(set_of_draw)
+    )
 
 
-def _masks(columns: FeatureColumns, n: int) -> np.ndarray:
-    """The owners of each column as bits, 64 to a word, the first option lowest."""
-    width = -(-n // 64) * 8
+def _pack_owners(columns: FeatureColumns, n: int) -> np.ndarray:
+    """Pack the owners of each column as bits, 64 per word.
+
+    The first option is the lowest bit.
+    """
+    n_bytes = -(-n // 64) * 8
     column = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
-    byte, bit = column * width + columns.owners // 8, 1 << (columns.owners % 8)
-    bits = np.bincount(byte, bit, minlength=len(columns.sizes) * width)
-    return bits.astype(np.uint8).view("<u8").reshape(-1, width // 8)
+    byte, bit = column * n_bytes + columns.owners // 8, 1 << (columns.owners % 8)
+    bits = np.bincount(byte, bit, minlength=len(columns.sizes) * n_bytes)
+    return bits.astype(np.uint8).view("<u8").reshape(-1, n_bytes // 8)
 
 
-def _distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct rows in ascending order, and for each row the number of its distinct row."""
+def _find_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct rows, ascending, and the index of each row's distinct row."""
     order = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(len(rows))
     ascending = rows[order]
     is_new = np.ones(len(rows), bool)
     is_new[1:] = (ascending[1:] != ascending[:-1]).any(axis=1)
-    number = np.empty(len(rows), np.int64)
-    number[order] = np.cumsum(is_new) - 1
-    return ascending[is_new], number
+    distinct_index = np.empty(len(rows), np.int64)
+    distinct_index[order] = np.cumsum(is_new) - 1
+    return ascending[is_new], distinct_index
 
 
-# The weights of known features: the most probable ones, and the likelihood with all of them
-# integrated out
+# Weights of known features: their maximum, and the likelihood with all weights integrated out
 #
-# Features with the same owners explain the same thing, and so does the additive constant where a
-# feature is owned by all. Such copies are one term here, whose summed weight T has a Gamma prior of
-# as many times the shape:
+# Features with the same owners have the same effect, and so do the additive constant and a feature
+# of all objects. Such copies are one term here, whose summed weight T has a Gamma prior with the
+# shape times the number of copies:
 #
 #     log likelihood of the terms = (b' T - T' G T / 2) / sigma^2 + constant
 #
-# G_kl counts the judgements of the measured pairs inside both terms, b_k adds them up.
+# G_kl counts the judgements of the measured pairs inside both terms; b_k is their sum inside k.
 
 
 # Coordinate ascent ends when no weight moves by more than this (times the largest weight if that is
 # above 1) ...
 MIN_MOVE = 1e-10
-# ... or after so many cycles; a hundred are usual.
+# ... or after this number of cycles; a hundred are usual.
 MAX_CYCLES = 20_000
 
 
 @dataclass(frozen=True)
-class Terms:
-    """Several sets of features with d terms each, on one data set, as the likelihood sees them."""
+class FeatureTerms:
+    """Sufficient statistics of several feature sets with d terms each."""
 
     gram: np.ndarray  # (sets, d, d)
     sums: np.ndarray  # (sets, d)
     copies: np.ndarray  # (sets, d), >= 1
     n_pairs: int
-    # sum of the squared similarities, each times the number of judgements that it is the mean of
+    # sum of squared similarities, weighted by their numbers of judgements
     squares: float
     log_judgements: float  # sum of the logarithms of these numbers
 
@@ -218,42 +226,45 @@ class Terms:
         cls,
         owners: np.ndarray,
         copies: np.ndarray,
-        first: Any,
-        second: Any,
+        i: Any,
+        j: Any,
         values: Any,
         judgements: Any,
-    ) -> "Terms":
-        """From owners, bool (sets, d, n), and the measured pairs."""
-        inside = (owners[:, :, first] & owners[:, :, second]).astype(float)
+    ) -> "FeatureTerms":
+        """Compute the statistics from owners, bool (sets, d, n), and measured pairs."""
+        owns_both = (owners[:, :, i] & owners[:, :, j]).astype(float)
         summed = judgements * values
         logs = float(np.log(judgements).sum())
-        gram = (inside * judgements) @ inside.swapaxes(1, 2)
-        return cls(gram, inside @ summed, copies, len(values), float(values @ summed), logs)
+        gram = (owns_both * judgements) @ owns_both.swapaxes(1, 2)
+        return cls(gram, owns_both @ summed, copies, len(values), float(values @ summed), logs)
 
     def log_likelihood(self, weights: np.ndarray, sigma2: float) -> np.ndarray:
-        """Log-likelihood of all data by set; `weights` (sets, d) are those of the terms."""
-        fit = _fit(self.gram, self.sums, weights)
+        """Return the log-likelihood of all data by set; `weights` has shape (sets, d)."""
+        fit = _quadratic_form(self.gram, self.sums, weights)
         constant = 0.5 * self.log_judgements - 0.5 * self.n_pairs * np.log(2 * np.pi * sigma2)
         return (fit - 0.5 * self.squares) / sigma2 + constant
 
 
-def argmax_weights(terms: Terms, sigma2: float, shape: float, rate: float) -> np.ndarray:
-    r"""The most probable weights of known features.
+def maximise_weights(terms: FeatureTerms, sigma2: float, shape: float, rate: float) -> np.ndarray:
+    r"""Return the most probable weights of known features, (sets, d).
 
     .. math::
 
         \hat w = \arg\max_w \; \log p(S \mid F, w)
         + \sum_k \log \mathrm{Gamma}(w_k; \text{shape}, \text{rate})
     """
-    return _ascend(terms, terms.copies * (shape - 1.0), sigma2, rate)
+    return _maximise_by_ascent(terms, terms.copies * (shape - 1.0), sigma2, rate)
 
 
-def log_evidence(terms: Terms, sigma2: float, shape: float, rate: float) -> np.ndarray:
-    """Log likelihood of the data given the features alone, their weights integrated out."""
-    # Exact for one and two terms. For more it is the Laplace approximation in the logarithms of the
-    # weights, where the density has one mode and none of it lies on the boundary, times the ratio
-    # of exact and approximate integral for each weight alone, the others at the mode; that is good
-    # to a few hundredths.
+def log_evidence(terms: FeatureTerms, sigma2: float, shape: float, rate: float) -> np.ndarray:
+    """Return the log likelihood of the data given the features, (sets,).
+
+    The weights are integrated out.
+    """
+    # Exact for one and two terms. For more terms it is the Laplace approximation in the logarithms
+    # of the weights, where the density has one mode, inside the boundary. It is multiplied by the
+    # ratio of exact and approximate integral for each weight alone, with all others at the mode.
+    # The error is a few hundredths.
     shapes = terms.copies * shape
     empty = terms.log_likelihood(np.zeros(shapes.shape), sigma2)
     if shapes.shape[1] == 0:
@@ -262,99 +273,121 @@ def log_evidence(terms: Terms, sigma2: float, shape: float, rate: float) -> np.n
         return empty + log_feature_gain(
             terms.gram[:, 0, 0], terms.sums[:, 0], sigma2, shapes[:, 0], rate
         )
-    mode = _ascend(terms, shapes, sigma2, rate)
+    mode = _maximise_by_ascent(terms, shapes, sigma2, rate)
     if shapes.shape[1] == 2:
-        return empty + _integral_of_two(terms, mode, sigma2, shapes, rate)
-    return empty + _laplace(terms, mode, sigma2, shapes, rate)
+        return empty + _integrate_two_weights(terms, mode, sigma2, shapes, rate)
+    return empty + _laplace_integral(terms, mode, sigma2, shapes, rate)
 
 
-def _fit(gram: np.ndarray, sums: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """b' T - T' G T / 2."""
+def _quadratic_form(gram: np.ndarray, sums: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return b' T - T' G T / 2 for each set, (sets,)."""
     return np.einsum("sk,sk->s", sums - 0.5 * np.einsum("skl,sl->sk", gram, weights), weights)
 
 
-def _ascend(terms: Terms, power: np.ndarray, sigma2: float, rate: float) -> np.ndarray:
-    """The largest value of power' log T - rate T + (b' T - T' G T / 2) / sigma2 over T >= 0, by
-    cyclic ascent."""
+def _maximise_by_ascent(
+    terms: FeatureTerms, power: np.ndarray, sigma2: float, rate: float
+) -> np.ndarray:
+    """Maximise power' log T - rate T + (b' T - T' G T / 2) / sigma2.
+
+    The maximum over T >= 0 is found by cyclic coordinate ascent.
+    """
     gram, sums = terms.gram, terms.sums
     weights = np.zeros(sums.shape)
     diagonal = np.einsum("skk->sk", gram)
     for _ in range(MAX_CYCLES):
-        before = weights.copy()
+        previous_weights = weights.copy()
         for k in range(sums.shape[1]):
-            rest = (
+            residual_sum = (
                 sums[:, k]
                 - np.einsum("sl,sl->s", gram[:, k], weights)
                 + diagonal[:, k] * weights[:, k]
             )
-            weights[:, k] = _largest(diagonal[:, k], rest - rate * sigma2, power[:, k] * sigma2)
+            weights[:, k] = _maximise_one_weight(
+                diagonal[:, k], residual_sum - rate * sigma2, power[:, k] * sigma2
+            )
         scale = max(1.0, weights.max(initial=0.0))
-        if np.abs(weights - before).max(initial=0.0) < MIN_MOVE * scale:
+        if np.abs(weights - previous_weights).max(initial=0.0) < MIN_MOVE * scale:
             break
     return weights
 
 
-def _largest(a: np.ndarray, g: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """argmax over w >= 0 of p log w + g w - a w^2 / 2; a is 0 only where g is negative."""
+def _maximise_one_weight(a: np.ndarray, g: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return argmax over w >= 0 of p log w + g w - a w² / 2.
+
+    `a` is 0 only where g is negative.
+    """
     root = np.sqrt(g * g + 4 * a * p)
-    above = g > 0  # each side without cancellation
+    is_positive = g > 0  # each sign has a form without cancellation
     return np.where(
-        above, (g + root) / np.where(above, 2 * a, 1.0), 2 * p / np.where(root > g, root - g, 1.0)
+        is_positive,
+        (g + root) / np.where(is_positive, 2 * a, 1.0),
+        2 * p / np.where(root > g, root - g, 1.0),
     )
 
 
-def _log_prior(weights: np.ndarray, shapes: np.ndarray, rate: float) -> np.ndarray:
-    """log density of the logarithms of Gamma variables."""
+def _log_weight_prior(weights: np.ndarray, shapes: np.ndarray, rate: float) -> np.ndarray:
+    """Return the log density of the logarithms of Gamma variables."""
     from scipy.special import gammaln
 
     return shapes * np.log(rate * weights) - rate * weights - gammaln(shapes)
 
 
-def _laplace(
-    terms: Terms, mode: np.ndarray, sigma2: float, shapes: np.ndarray, rate: float
+def _laplace_integral(
+    terms: FeatureTerms, mode: np.ndarray, sigma2: float, shapes: np.ndarray, rate: float
 ) -> np.ndarray:
+    """Approximate the log integral over all weights, corrected for each weight."""
     d = shapes.shape[1]
     curvature = terms.gram * mode[:, :, None] * mode[:, None, :] / sigma2
-    own = np.einsum("skk->sk", curvature) + shapes
-    prior = _log_prior(mode, shapes, rate)
-    together = (
-        _fit(terms.gram, terms.sums, mode) / sigma2
+    diagonal = np.einsum("skk->sk", curvature) + shapes
+    prior = _log_weight_prior(mode, shapes, rate)
+    joint_integral = (
+        _quadratic_form(terms.gram, terms.sums, mode) / sigma2
         + prior.sum(axis=1)
         + 0.5 * d * np.log(2 * np.pi)
     )
-    together -= 0.5 * np.linalg.slogdet(curvature + np.eye(d) * shapes[:, None, :])[1]
-    area = np.einsum("skk->sk", terms.gram)
-    rest = terms.sums - np.einsum("skl,sl->sk", terms.gram, mode) + area * mode
-    alone = (rest * mode - 0.5 * area * mode**2) / sigma2 + prior + 0.5 * np.log(2 * np.pi / own)
-    return together + (log_feature_gain(area, rest, sigma2, shapes, rate) - alone).sum(axis=1)
+    joint_integral -= 0.5 * np.linalg.slogdet(curvature + np.eye(d) * shapes[:, None, :])[1]
+    n_judgements = np.einsum("skk->sk", terms.gram)
+    residual_sum = terms.sums - np.einsum("skl,sl->sk", terms.gram, mode) + n_judgements * mode
+    single_approximation = (
+        (residual_sum * mode - 0.5 * n_judgements * mode**2) / sigma2
+        + prior
+        + 0.5 * np.log(2 * np.pi / diagonal)
+    )
+    return joint_integral + (
+        log_feature_gain(n_judgements, residual_sum, sigma2, shapes, rate) - single_approximation
+    ).sum(axis=1)
 
 
-def _integral_of_two(
-    terms: Terms, mode: np.ndarray, sigma2: float, shapes: np.ndarray, rate: float
+def _integrate_two_weights(
+    terms: FeatureTerms, mode: np.ndarray, sigma2: float, shapes: np.ndarray, rate: float
 ) -> np.ndarray:
-    """The second weight in closed form, the first by the trapezoidal rule in its logarithm."""
+    """Integrate two weights: the second in closed form, the first on a grid."""
     gram, sums = terms.gram, terms.sums
     # curvature of the first weight after maximising over the second
-    left = gram[:, 0, 0] - gram[:, 0, 1] ** 2 / np.maximum(gram[:, 1, 1], np.finfo(float).tiny)
-    steps, width = log_grid(shapes[:, 0], mode[:, 0] * np.sqrt(np.maximum(left, 0.0) / sigma2))
-    first = mode[:, :1] * np.exp(steps)
-    rest = sums[:, 1:] - gram[:, 0, 1, None] * first
-    logs = (sums[:, :1] * first - 0.5 * gram[:, 0, 0, None] * first**2) / sigma2
-    logs += _log_prior(first, shapes[:, :1], rate)
-    logs += log_feature_gain(gram[:, 1, 1, None], rest, sigma2, shapes[:, 1:], rate)
-    top = logs.max(axis=1)
-    return top + np.log(np.exp(logs - top[:, None]).sum(axis=1) * width)
+    conditional_curvature = gram[:, 0, 0] - gram[:, 0, 1] ** 2 / np.maximum(
+        gram[:, 1, 1], np.finfo(float).tiny
+    )
+    steps, width = build_log_grid(
+        shapes[:, 0], mode[:, 0] * np.sqrt(np.maximum(conditional_curvature, 0.0) / sigma2)
+    )
+    first_weight = mode[:, :1] * np.exp(steps)
+    residual_sum = sums[:, 1:] - gram[:, 0, 1, None] * first_weight
+    logs = (sums[:, :1] * first_weight - 0.5 * gram[:, 0, 0, None] * first_weight**2) / sigma2
+    logs += _log_weight_prior(first_weight, shapes[:, :1], rate)
+    logs += log_feature_gain(gram[:, 1, 1, None], residual_sum, sigma2, shapes[:, 1:], rate)
+    max_log = logs.max(axis=1)
+    return max_log + np.log(np.exp(logs - max_log[:, None]).sum(axis=1) * width)
 
 
-# Sets whose weights are fitted or integrated out: those visited with the best weights.
+# Number of sets whose weights are maximised or integrated out.
 MAX_SETS = 200
-# A set found in fewer draws than this may be the most frequent one by chance.
+# A set in fewer draws than this may be the most frequent one by chance.
 MIN_DRAWS = 20
 
 
 @dataclass(frozen=True)
 class FeatureSearchProblem:
-    """Data, prior, and what is held fixed in the search."""
+    """Data, prior and fixed parameters of the search."""
 
     first: np.ndarray  # (pairs,) the measured pairs
     second: np.ndarray
@@ -370,116 +403,129 @@ class FeatureSearchProblem:
     with_constant: bool
 
     def log_prior(self, matrix: np.ndarray) -> float:
-        """Of the shared features, whatever the others are."""
+        """Return the log prior probability of the shared features alone."""
         return float(self.prior.log_prob_shared(matrix, self.alpha))
 
 
 @dataclass(frozen=True)
 class BestFeatureSet:
-    """A set of features with its most probable weights."""
+    """A feature set with its most probable weights."""
 
     number: int
     patterns: np.ndarray  # (k,) distinct
     copies: np.ndarray  # (k,)
-    weights: np.ndarray  # (k,) of copies their sum
+    weights: np.ndarray  # (k,) sums over copies
     constant: float
     log_joint: float
 
 
-def search(kind: str, sets: FeatureSets, problem: FeatureSearchProblem) -> BestFeatureSet:
-    """The best set of features of that kind, as `estimate` defines it."""
-    if kind == "map-features":
-        numbers = np.flatnonzero(sets.counts == sets.counts.max())
+def search_best_set(
+    estimator: str, sets: FeatureSets, problem: FeatureSearchProblem
+) -> BestFeatureSet:
+    """Return the best feature set by an estimator of `estimate_features`."""
+    if estimator == "map-features":
+        set_indices = np.flatnonzero(sets.counts == sets.counts.max())
         if sets.counts.max() < MIN_DRAWS:
-            numbers = promising(sets, problem, np.arange(len(sets.counts)), integrated=True)
-        evidence = dict(_evidence(sets, problem, numbers))
-        return _fitted(sets, problem, [max(numbers.tolist(), key=evidence.__getitem__)])
-    numbers = np.arange(len(sets.counts))
-    if kind == "conditional-map":
-        by_size = np.bincount(sets.sizes, sets.counts)
-        numbers = np.flatnonzero(sets.sizes == np.argmax(by_size))  # of equals the smallest
-    return _fitted(sets, problem, promising(sets, problem, numbers))
+            set_indices = select_promising_sets(
+                sets, problem, np.arange(len(sets.counts)), integrated=True
+            )
+        evidence = dict(_iterate_evidence(sets, problem, set_indices))
+        return _maximise_joint(sets, problem, [max(set_indices.tolist(), key=evidence.__getitem__)])
+    set_indices = np.arange(len(sets.counts))
+    if estimator == "conditional-map":
+        draws_by_size = np.bincount(sets.sizes, sets.counts)
+        set_indices = np.flatnonzero(sets.sizes == np.argmax(draws_by_size))  # the smallest if tied
+    return _maximise_joint(sets, problem, select_promising_sets(sets, problem, set_indices))
 
 
-def evidence_of(sets: FeatureSets, problem: FeatureSearchProblem, numbers: Any) -> dict[int, float]:
-    """log p(F, S) of each of these sets, by its number."""
-    return dict(_evidence(sets, problem, numbers))
+def compute_evidence(
+    sets: FeatureSets, problem: FeatureSearchProblem, set_indices: Any
+) -> dict[int, float]:
+    """Return log p(F, S) of each of these sets, by set index."""
+    return dict(_iterate_evidence(sets, problem, set_indices))
 
 
-def promising(
-    sets: FeatureSets, problem: FeatureSearchProblem, numbers: np.ndarray, integrated: bool = False
+def select_promising_sets(
+    sets: FeatureSets,
+    problem: FeatureSearchProblem,
+    set_indices: np.ndarray,
+    integrated: bool = False,
 ) -> np.ndarray:
-    """Of these sets the 200 with the largest log joint in any draw; if `integrated`, roughly over
-    weights."""
-    visited = np.full(len(sets.counts), -np.inf)
-    np.maximum.at(visited, sets.of_draw, _draw_scores(sets, problem))
-    scores = visited[numbers] + np.array(
-        [problem.log_prior(sets.matrix(number)) for number in numbers]
+    """Select the 200 sets with the largest log joint in any draw.
+
+    With `integrated`, the score approximates the integral over the weights.
+    """
+    max_score = np.full(len(sets.counts), -np.inf)
+    np.maximum.at(max_score, sets.of_draw, _score_draws(sets, problem))
+    scores = max_score[set_indices] + np.array(
+        [problem.log_prior(sets.matrix(set_index)) for set_index in set_indices]
     )
     if integrated:
         measured = np.zeros((problem.n, problem.n))
         measured[problem.first, problem.second] = problem.judgements
-        inside = np.einsum("pi,pi->p", sets.patterns @ measured, sets.patterns)
-        width = np.append(0.5 * np.log(2 * np.pi * problem.sigma2 / np.maximum(inside, 1.0)), 0.0)
-        scores = scores + width[sets.members[numbers]].sum(axis=1)
-    return numbers[np.argsort(-scores, kind="stable")[:MAX_SETS]]
+        n_judgements = np.einsum("pi,pi->p", sets.patterns @ measured, sets.patterns)
+        width = np.append(
+            0.5 * np.log(2 * np.pi * problem.sigma2 / np.maximum(n_judgements, 1.0)), 0.0
+        )
+        scores = scores + width[sets.members[set_indices]].sum(axis=1)
+    return set_indices[np.argsort(-scores, kind="stable")[:MAX_SETS]]
 
 
-def _draw_scores(sets: FeatureSets, problem: FeatureSearchProblem) -> np.ndarray:
-    """log p(S | draw) plus the log density of its weights, up to a constant."""
+def _score_draws(sets: FeatureSets, problem: FeatureSearchProblem) -> np.ndarray:
+    """Score draws by log p(S | draw) + log p(weights), up to a constant."""
     from scipy.special import gammaln
 
-    n, draws = problem.n, len(sets.of_draw)
-    width = sets.members.shape[1]
-    # the last for the padding
+    n, n_draws = problem.n, len(sets.of_draw)
+    max_features = sets.members.shape[1]
+    # the last row is for padding
     owners = np.concatenate([sets.patterns, np.zeros((1, n), bool)]).astype(float)
-    of_draw, weights = sets.members[sets.of_draw], np.zeros((draws, width))
-    weights[of_draw >= 0] = sets.weights
-    observed, measured = np.zeros((n, n)), np.zeros((n, n))
+    draw_patterns, weights = sets.members[sets.of_draw], np.zeros((n_draws, max_features))
+    weights[draw_patterns >= 0] = sets.weights
+    observed, root_judgements = np.zeros((n, n)), np.zeros((n, n))
     observed[problem.first, problem.second] = problem.values
-    measured[problem.first, problem.second] = np.sqrt(problem.judgements)
-    squares = np.empty(draws)
-    step = max(1, BLOCK // (n * (n + 2 * width)))
-    for start in range(0, draws, step):
-        part = slice(start, start + step)
-        rows = owners[of_draw[part]]
-        rest = (rows * weights[part, :, None]).swapaxes(1, 2) @ rows
-        rest += problem.constant[part, None, None] - observed
-        rest *= measured
-        squares[part] = np.einsum("dij,dij->d", rest, rest)
-    drawn = np.where(of_draw >= 0, weights, 1.0)  # log 1 = 0
+    root_judgements[problem.first, problem.second] = np.sqrt(problem.judgements)
+    squares = np.empty(n_draws)
+    step = max(1, BLOCK // (n * (n + 2 * max_features)))
+    for start in range(0, n_draws, step):
+        block = slice(start, start + step)
+        rows = owners[draw_patterns[block]]
+        residuals = (rows * weights[block, :, None]).swapaxes(1, 2) @ rows
+        residuals += problem.constant[block, None, None] - observed
+        residuals *= root_judgements
+        squares[block] = np.einsum("dij,dij->d", residuals, residuals)
+    positive_weights = np.where(draw_patterns >= 0, weights, 1.0)  # log 1 = 0
     if problem.with_constant:
-        drawn = np.column_stack([drawn, problem.constant])
+        positive_weights = np.column_stack([positive_weights, problem.constant])
         weights = np.column_stack([weights, problem.constant])
-    number = sets.sizes[sets.of_draw] + problem.with_constant
-    each = problem.shape * np.log(problem.rate) - gammaln(problem.shape)
-    density = each * number - problem.rate * weights.sum(axis=1)
+    n_weights = sets.sizes[sets.of_draw] + problem.with_constant
+    log_normaliser = problem.shape * np.log(problem.rate) - gammaln(problem.shape)
+    density = log_normaliser * n_weights - problem.rate * weights.sum(axis=1)
     if problem.shape != 1.0:
-        density += (problem.shape - 1.0) * np.log(drawn).sum(axis=1)
+        density += (problem.shape - 1.0) * np.log(positive_weights).sum(axis=1)
     return density - 0.5 * squares / problem.sigma2
 
 
-def _grouped(
-    sets: FeatureSets, problem: FeatureSearchProblem, numbers: Any
-) -> Iterator[tuple[list[int], np.ndarray, Terms]]:
-    """These sets by how many terms they have: numbers, patterns (sets, d) and terms, the constant's
-    among them."""
-    everyone = _everyone(sets)
+def _group_by_terms(
+    sets: FeatureSets, problem: FeatureSearchProblem, set_indices: Any
+) -> Iterator[tuple[list[int], np.ndarray, FeatureTerms]]:
+    """Group sets by their number of terms; yield indices, patterns and terms.
+
+    Patterns have shape (sets, d), and the additive constant is one of the terms.
+    """
+    full_pattern = _full_pattern_index(sets)
     owners = np.concatenate([sets.patterns, np.ones((1, problem.n), bool)])
     groups: dict[int, list[tuple[int, np.ndarray, np.ndarray]]] = {}
-    for number in numbers:
-        members = sets.members[number]
-        members = np.append(members[members >= 0], [everyone] * problem.with_constant).astype(
+    for set_index in set_indices:
+        members = sets.members[set_index]
+        members = np.append(members[members >= 0], [full_pattern] * problem.with_constant).astype(
             np.int64
         )
         patterns, copies = np.unique(members, return_counts=True)
-        groups.setdefault(len(patterns), []).append((int(number), patterns, copies))
+        groups.setdefault(len(patterns), []).append((int(set_index), patterns, copies))
     for group in groups.values():
-        patterns, copies = (
-            np.array([each[1] for each in group]),
-            np.array([each[2] for each in group], float),
-        )
-        terms = Terms.of(
+        indices, patterns, copies = zip(*group, strict=True)
+        patterns, copies = np.array(patterns), np.array(copies, float)
+        terms = FeatureTerms.of(
             owners[patterns],
             copies,
             problem.first,
@@ -487,68 +533,84 @@ def _grouped(
             problem.values,
             problem.judgements,
         )
-        yield [each[0] for each in group], patterns, terms
+        yield list(indices), patterns, terms
 
 
-def _everyone(sets: FeatureSets) -> int:
-    whole = np.flatnonzero(sets.patterns.all(axis=1))
-    return int(whole[0]) if len(whole) else len(sets.patterns)
+def _full_pattern_index(sets: FeatureSets) -> int:
+    """Return the index of the pattern of all objects, or the number of patterns."""
+    full_patterns = np.flatnonzero(sets.patterns.all(axis=1))
+    return int(full_patterns[0]) if len(full_patterns) else len(sets.patterns)
 
 
-def _evidence(
-    sets: FeatureSets, problem: FeatureSearchProblem, numbers: Any
+def _iterate_evidence(
+    sets: FeatureSets, problem: FeatureSearchProblem, set_indices: Any
 ) -> Iterator[tuple[int, float]]:
-    """log p(F, S) of each of these sets, by its number."""
-    for group, _, terms in _grouped(sets, problem, numbers):
+    """Yield log p(F, S) of each of these sets, with its index."""
+    for group, _, terms in _group_by_terms(sets, problem, set_indices):
         evidence = log_evidence(terms, problem.sigma2, problem.shape, problem.rate)
-        for number, value in zip(group, evidence, strict=True):
-            yield number, float(value) + problem.log_prior(sets.matrix(number))
+        for set_index, log_value in zip(group, evidence, strict=True):
+            yield set_index, float(log_value) + problem.log_prior(sets.matrix(set_index))
 
 
-def _fitted(sets: FeatureSets, problem: FeatureSearchProblem, numbers: Any) -> BestFeatureSet:
-    """Of these sets the one with the largest log joint at its most probable weights."""
+def _maximise_joint(
+    sets: FeatureSets, problem: FeatureSearchProblem, set_indices: Any
+) -> BestFeatureSet:
+    """Return the set with the largest log joint at its most probable weights."""
     best = None
-    for group, patterns, terms in _grouped(sets, problem, numbers):
-        weights = argmax_weights(terms, problem.sigma2, problem.shape, problem.rate)
-        joint = terms.log_likelihood(weights, problem.sigma2) + _log_density(
+    for group, patterns, terms in _group_by_terms(sets, problem, set_indices):
+        weights = maximise_weights(terms, problem.sigma2, problem.shape, problem.rate)
+        joint = terms.log_likelihood(weights, problem.sigma2) + _log_copies_density(
             weights, terms.copies, problem
         )
-        joint += [problem.log_prior(sets.matrix(number)) for number in group]
-        at = int(np.argmax(joint))
-        if best is None or joint[at] > best.log_joint:
-            best = _split(
+        joint += [problem.log_prior(sets.matrix(set_index)) for set_index in group]
+        best_row = int(np.argmax(joint))
+        if best is None or joint[best_row] > best.log_joint:
+            best = _separate_constant(
                 sets,
                 problem,
-                group[at],
-                patterns[at],
-                terms.copies[at],
-                weights[at],
-                float(joint[at]),
+                group[best_row],
+                patterns[best_row],
+                terms.copies[best_row],
+                weights[best_row],
+                float(joint[best_row]),
             )
     assert best is not None
     return best
 
 
-def _log_density(
+def _log_copies_density(
     weights: np.ndarray, copies: np.ndarray, problem: FeatureSearchProblem
 ) -> np.ndarray:
-    """Of the weights of all copies, which share equally."""
+    """Return the log density of weights shared equally among copies, (sets,)."""
     from scipy.special import gammaln, xlogy
 
-    each = problem.shape * np.log(problem.rate) - gammaln(problem.shape)
-    tilt = xlogy(copies * (problem.shape - 1.0), weights / copies)
-    return (copies * each + tilt - problem.rate * weights).sum(axis=1)
+    log_normaliser = problem.shape * np.log(problem.rate) - gammaln(problem.shape)
+    log_power_term = xlogy(copies * (problem.shape - 1.0), weights / copies)
+    return (copies * log_normaliser + log_power_term - problem.rate * weights).sum(axis=1)
 
 
-def _split(
-    sets: Any, problem: Any, number: Any, patterns: Any, copies: Any, weights: Any, log_joint: Any
+def _separate_constant(
+    sets: Any,
+    problem: Any,
+    set_index: Any,
+    patterns: Any,
+    copies: Any,
+    weights: Any,
+    log_joint: Any,
 ) -> BestFeatureSet:
-    """The constant apart from the features."""
+    """Return the best set with its constant separated from the features."""
     constant, copies, weights = 0.0, copies.astype(np.int64), weights.copy()
     if problem.with_constant:
-        at = int(np.flatnonzero(patterns == _everyone(sets))[0])
-        constant = float(weights[at] / copies[at])
-        weights[at] -= constant
-        copies[at] -= 1
-    kept = copies > 0
-    return BestFeatureSet(number, patterns[kept], copies[kept], weights[kept], constant, log_joint)
+        constant_index = int(np.flatnonzero(patterns == _full_pattern_index(sets))[0])
+        constant = float(weights[constant_index] / copies[constant_index])
+        weights[constant_index] -= constant
+        copies[constant_index] -= 1
+    has_copies = copies > 0
+    return BestFeatureSet(
+        set_index,
+        patterns[has_copies],
+        copies[has_copies],
+        weights[has_copies],
+        constant,
+        log_joint,
+    )

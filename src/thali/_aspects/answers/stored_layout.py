@@ -1,4 +1,4 @@
-"""The variables of a saved posterior that answers are computed from, and their dimensions."""
+"""Required variables of a saved posterior and their dimensions."""
 
 from typing import TYPE_CHECKING
 
@@ -12,58 +12,56 @@ from ..draws.columns import columns_of
 if TYPE_CHECKING:
     import xarray
 
-# attribute: 1 if the run started without tempering and began again with it
+# attribute: 1 if the run was restarted with tempering
 TEMPERED_LATER = "started_anew"
-POINT = "point"  # attribute: 1 if the only draw is the best answer that was found
-RESTARTS, REACHED = (
-    "restarts",
-    "reached",
-)  # attributes of such: how many runs sought it, and how many found as good a one
+POINT = "point"  # attribute: 1 if the only draw is a point estimate
+# attributes of a point estimate: the number of runs, and of runs that reached it
+RESTARTS, REACHED = "restarts", "reached"
 
-_EACH = ("chain", "draw")
-_ALWAYS = {
-    "n_features": _EACH,
-    "alpha": _EACH,
-    "log_likelihood": _EACH,
-    "weights": (*_EACH, "feature"),
+_DRAW_DIMS = ("chain", "draw")
+_REQUIRED = {
+    "n_features": _DRAW_DIMS,
+    "alpha": _DRAW_DIMS,
+    "log_likelihood": _DRAW_DIMS,
+    "weights": (*_DRAW_DIMS, "feature"),
     "option": ("option",),
 }
-_DENSE = {"features": (*_EACH, "feature", "option")}
-_LISTED = {"feature_size": (*_EACH, "feature"), "owners": (*_EACH, "owner")}
-_UNIQUE = {"unique_weights": (*_EACH, "option")}
-_GROUPS = ("posterior", LATENT, "observed_data", "constant_data", "sample_stats")
+_DENSE = {"features": (*_DRAW_DIMS, "feature", "option")}
+_LISTED = {"feature_size": (*_DRAW_DIMS, "feature"), "owners": (*_DRAW_DIMS, "owner")}
+_UNIQUE = {"unique_weights": (*_DRAW_DIMS, "option")}
+_DATASETS = ("posterior", LATENT, "observed_data", "constant_data", "sample_stats")
 
 
 def check_layout(tree: "xarray.DataTree", path: object) -> None:
-    """Refuse a tree that `to_datatree` cannot have made."""
-    for name in _GROUPS:
+    """Raise if a tree is not a saved posterior of this model."""
+    for name in _DATASETS:
         if name not in tree.children:
             raise DataError(f"'{path}' is not a posterior of this model: it lacks the group {name}")
     posterior = Posterior(tree)
-    if (kind := str(posterior.fixed.get("kind", np.array("")).item())) not in FACTS:
+    if (data_kind := str(posterior.fixed.get("kind", np.array("")).item())) not in FACTS:
         version = tree.attrs.get("creation_library_version", "?")
         raise DataError(
-            f"'{path}', written by thali {version}, contains data of kind {kind!r}, which this"
+            f"'{path}', written by thali {version}, contains data of kind {data_kind!r}, which this"
             " version does not support; fit the model again"
         )
-    drawn = posterior.whole()
-    wanted = _ALWAYS | (_LISTED if posterior.features is None else _DENSE)
-    wanted |= {} if posterior.unique is None else _UNIQUE
-    for name, dimensions in wanted.items():
-        found = drawn[name].dims if name in drawn.variables else None
-        if found != dimensions:
+    variables = posterior.whole()
+    required = _REQUIRED | (_LISTED if posterior.features is None else _DENSE)
+    required |= {} if posterior.unique is None else _UNIQUE
+    for name, dimensions in required.items():
+        dims = variables[name].dims if name in variables.variables else None
+        if dims != dimensions:
             raise DataError(
                 f"'{path}' is not a posterior of this model: {name} must be {dimensions}; got"
-                f" {found}"
+                f" {dims}"
             )
-        if name != "option" and drawn[name].dtype.kind not in "biuf":
+        if name != "option" and variables[name].dtype.kind not in "biuf":
             raise DataError(
                 f"'{path}' is not a posterior of this model: {name} must contain numbers"
             )
     columns = columns_of(posterior)
-    owners, options = columns.owners, posterior.n_options
+    owners, n_options = columns.owners, posterior.n_options
     if columns.sizes.sum() != len(owners) or (
-        len(owners) and not 0 <= np.min(owners) <= np.max(owners) < options
+        len(owners) and not 0 <= np.min(owners) <= np.max(owners) < n_options
     ):
         raise DataError(
             f"'{path}' is not a posterior of this model: its features do not match its options"

@@ -17,7 +17,7 @@ from thali._inference.indexing import part_bounds
 from thali._posterior.view import Posterior, flat
 
 if TYPE_CHECKING:
-    from ..samplers.record import ChainDraws
+    from ..samplers.draw_record import ChainDraws
 
 
 @dataclass(frozen=True)

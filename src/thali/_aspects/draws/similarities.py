@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.kinds import SIMILARITIES
 from thali._inference.indexing import BLOCK
 from thali._inference.numerics.counts import log_normal_density
-from thali._model.choice_groups import pair_coordinates, pair_index, pair_names
+from thali._model.stored_choices import all_pair_coordinates, pair_coordinates, pair_index
 from thali._posterior.view import Posterior
 
 from .columns import FeatureColumns
@@ -43,7 +43,7 @@ def similarities_part(
         i, j = np.triu_indices(data.n_options, k=1)
         fitted = similarity_draws(columns, extra["constant"], i, j)
         variables["similarity"] = (("chain", "draw", "pair"), fitted.reshape(*shape, -1))
-        coordinates = pair_names(labels)
+        coordinates = all_pair_coordinates(labels)
         measured = fitted[:, pair_index(data.first, data.second, data.n_options)]
         sigma = extra["sigma"][:, None] / np.sqrt(data.judgements)
         terms = log_normal_density(data.values, measured, sigma)

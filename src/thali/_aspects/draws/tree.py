@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.threads import choose_longest_chains
-from thali._model.choice_groups import MAX_PAIRS
+from thali._model.stored_choices import MAX_PAIRS
 from thali._posterior.densities import add_log_prior
 from thali._posterior.store import origin, tree_of
 from thali._posterior.view import parted
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from thali._data.similarities import Similarities
 
     from ..samplers.chains import SamplingTask
-    from ..samplers.record import ChainDraws
+    from ..samplers.draw_record import ChainDraws
 
 
 _DESCRIPTIONS = {

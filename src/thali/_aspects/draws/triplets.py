@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.kinds import TRIPLETS
 from thali._inference.indexing import BLOCK
-from thali._model.choice_groups import MAX_PAIRS, pair_names
+from thali._model.stored_choices import MAX_PAIRS, all_pair_coordinates
 from thali._posterior.densities import is_pointwise
 from thali._posterior.view import Posterior
 
@@ -50,7 +50,7 @@ def triplets_part(
             ("chain", "draw", "pair"),
             pair_similarities(columns, constant, i, j, link).reshape(*shape, -1),
         )
-        coordinates = pair_names(np.asarray(data.labels, dtype=str))
+        coordinates = all_pair_coordinates(np.asarray(data.labels, dtype=str))
     if len(data.first) <= MAX_PAIRS and is_pointwise(data.n_sets, columns.n_draws):
         p = probabilities_of_draws(
             columns, constant, data.start, data.first, data.second, link, lapse

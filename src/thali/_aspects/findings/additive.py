@@ -1,4 +1,4 @@
-"""What additive clustering finds out, of similarities or of triplets."""
+"""Findings of additive clustering of similarities or triplets."""
 
 import warnings
 from collections.abc import Callable
@@ -9,8 +9,7 @@ import numpy as np
 
 from thali._data.kinds import GROUPS, PEOPLE, SIMILARITIES, TRIPLETS
 from thali._labels import plural
-from thali._model.choice_findings import check, row_in_words
-from thali._model.choice_groups import MAX_PAIRS, pair_index
+from thali._model.choice_findings import check, format_row
 from thali._model.common_findings import (
     asked,
     check_of,
@@ -35,32 +34,33 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.phrases import estimate as in_words
+from thali._model.phrases import number, phrase
 from thali._model.predictive_check import check_sentence
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import estimate as in_words
-from thali._model.wording import number, phrase
+from thali._model.stored_choices import MAX_PAIRS, pair_index
 from thali._posterior.interval import tails_of
 from thali._trees.tree import Tree
 from thali.errors import Argument, DataWarning, Setting
 
-from ..answers.fit_quality import swap_sentence
-from ..answers.matched_features import similar_for
+from ..answers.fit_quality import describe_slow_swaps
+from ..answers.matched_features import choose_similar
 from ..draws.columns import columns_of
 from ..draws.similarities import similarity_draws
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 from . import groups, people
 from .english import ENGLISH
 from .features import (
-    by_member,
-    features_finding,
-    labels_of,
-    membership_finding,
-    number_finding,
-    number_of_features,
-    of_variance,
-    place_sentence,
-    to_read,
+    build_features_finding,
+    build_membership_finding,
+    build_number_finding,
+    describe_number,
+    describe_tree_positions,
+    describe_variance,
+    expand_members,
+    format_for_reading,
+    read_labels,
 )
 
 if TYPE_CHECKING:
@@ -69,32 +69,38 @@ if TYPE_CHECKING:
     from ..models.additive import AdditiveClustering
 
 
-# Observed similarities beside fitted ones ---------------------------------------------------------
+# Observed and fitted similarities -----------------------------------------------------------------
 
 
 def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataFrame":
-    """One row a measured pair (a, b), of 2,000 at most: observed, predicted (posterior mean), its
-    interval."""
+    """Return observed and predicted similarities, one row per pair, 2,000 at most."""
     from thali._tables import Table
 
     posterior = model._view
     observed, labels = posterior.similarities, posterior.labels
-    shown = np.unique(np.linspace(0, observed.size - 1, min(observed.size, MAX_PAIRS)).astype(int))
-    first, second = (side[shown] for side in posterior.pairs)
+    pair_indices = np.unique(
+        np.linspace(0, observed.size - 1, min(observed.size, MAX_PAIRS)).astype(int)
+    )
+    first_objects, second_objects = (objects[pair_indices] for objects in posterior.pairs)
     if posterior.similarity is not None:
-        draws = posterior.similarity[..., pair_index(first, second, len(labels))]
+        draws = posterior.similarity[..., pair_index(first_objects, second_objects, len(labels))]
     else:
-        draws = similarity_draws(columns_of(posterior), posterior.constant, first, second)
-    draws = draws.reshape(-1, len(shown))
+        draws = similarity_draws(
+            columns_of(posterior), posterior.constant, first_objects, second_objects
+        )
+    draws = draws.reshape(-1, len(pair_indices))
     low, high = np.quantile(draws, tails_of(ci), axis=0)
-    named = {"a": np.array(labels, object)[first], "b": np.array(labels, object)[second]}
-    numbers = {
-        "observed": observed[shown],
+    label_columns = {
+        "a": np.array(labels, object)[first_objects],
+        "b": np.array(labels, object)[second_objects],
+    }
+    similarity_columns = {
+        "observed": observed[pair_indices],
         "predicted": draws.mean(axis=0),
         "low": low,
         "high": high,
     }
-    table = Table(named | numbers)
+    table = Table(label_columns | similarity_columns)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         explained = float(model.estimate("expectation").variance_accounted_for())
@@ -103,8 +109,8 @@ def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataF
 
 
 CONSTANT = "additive constant"
-# Columns of a table of features that say nothing of a single set of them.
-_POINTLESS = [
+# Columns of a feature table that are constant or missing for a point estimate.
+_INTERVAL_COLUMNS = [
     "weight_low",
     "weight_high",
     "copies",
@@ -116,37 +122,40 @@ _POINTLESS = [
 ]
 
 
-def makers_of(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of the findings of a fit to similarities or triplets, of one group or several, or
-    of a point."""
+def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[Maker, ...]:
+    """List the findings of a fit, by its data, population and method."""
     if model._engine.is_point:
-        return OF_A_POINT
-    of, population = _of(model), model._view.population
+        return POINT_FINDINGS
+    facts, population = _data_facts(model), model._view.population
     if population == PEOPLE:
-        return (*_FIRST_OF_PEOPLE, of.check, summary, data, *LAST)
+        return (*_INDIVIDUAL_FINDINGS, facts.check, summary, data, *METHODS_FINDINGS)
     if population == GROUPS:
-        return (*groups.makers_of("feature", of.check), *LAST)
-    owners = picture_of_membership if _similar(model, settings) is None else membership
-    return (*of.makers, owners, *LAST)
+        return (*groups.list_group_findings("feature", facts.check), *METHODS_FINDINGS)
+    membership_finding = (
+        membership_picture if _choose_similar(model, settings) is None else membership
+    )
+    return (*facts.makers, membership_finding, *METHODS_FINDINGS)
 
 
-def _of(model: "AdditiveClustering") -> "_DataFacts":
-    """Facts of the data of the fit, or of each of its groups."""
-    return _OF_DATA[model._view.data_kind]
+def _data_facts(model: "AdditiveClustering") -> "ClusteringDataFacts":
+    """Return the facts about the fitted kind of data."""
+    return _FACTS_BY_DATA_KIND[model._view.data_kind]
 
 
-def _similar(model: "AdditiveClustering", settings: AnswerSettings) -> float | None:
-    """From which Jaccard index on features of different draws are taken for one."""
-    return similar_for(model._view.n_options, settings.similar)
+def _choose_similar(model: "AdditiveClustering", settings: AnswerSettings) -> float | None:
+    """Return the minimum Jaccard index of merged features; None without merging."""
+    return choose_similar(model._view.n_options, settings.similar)
 
 
 @finding("features", "Shared features", ON_SCREEN)
 def features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """The features that objects share, with their probabilities and weights."""
+    """Report the shared features with their probabilities and weights."""
     notes: tuple[Text, ...] = ()
-    table = model.features(similar=_similar(model, settings), ci=settings.ci)
+    table = model.features(similar=_choose_similar(model, settings), ci=settings.ci)
     if len(table) and "place" in table:
-        notes += (place_sentence(model, model.get_params()["features"], "feature", "objects"),)
+        notes += (
+            describe_tree_positions(model, model.get_params()["features"], "feature", "objects"),
+        )
     posterior = model._view
     shared = posterior.n_shared_features
     if (
@@ -155,19 +164,19 @@ def features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
         and bool((posterior.n_features > shared).any())
     ):
         notes += (ENGLISH["additive.silent"],)
-    return features_finding(model, table, "feature", notes)
+    return build_features_finding(model, table, "feature", notes)
 
 
 @finding("membership", "Membership of merged features", FULL)
 def membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding | None:
-    """The table of memberships where features were matched."""
-    similar = _similar(model, settings)
-    return None if similar is None else membership_finding(model, similar)
+    """Report memberships in merged features, if features are merged."""
+    similar = _choose_similar(model, settings)
+    return None if similar is None else build_membership_finding(model, similar)
 
 
 @finding("membership", "Objects with nearly identical features", FILE)
-def picture_of_membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """The picture of features whose owners are similar, for whoever wants to match them."""
+def membership_picture(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+    """Report the picture of similar features, as an aid for merging them."""
     return Finding(
         picture=Picture("membership", ENGLISH["features.membership"], model.membership())
     )
@@ -175,72 +184,79 @@ def picture_of_membership(model: "AdditiveClustering", settings: AnswerSettings)
 
 @finding("n_features", "Number of features", ON_SCREEN)
 def n_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """The number of features that the data depend on, and of all."""
-    shared, every = model._view.n_counted, model._view.n_features
-    found = number_finding(model, shared, "feature", ENGLISH[_of(model).counted], settings.ci)
-    if np.array_equal(shared, every):
-        return found
-    return replace(found, notes=(number_of_features(every, ENGLISH["additive.all"], settings.ci),))
+    """Report the number of features that affect the data, and of all features."""
+    shared, n_all = model._view.n_counted, model._view.n_features
+    shared_finding = build_number_finding(
+        model, shared, "feature", ENGLISH[_data_facts(model).number_key], settings.ci
+    )
+    if np.array_equal(shared, n_all):
+        return shared_finding
+    return replace(
+        shared_finding, notes=(describe_number(n_all, ENGLISH["additive.all"], settings.ci),)
+    )
 
 
 @finding("estimate", "Estimated features", ON_SCREEN)
 def estimate(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """One estimate of the features with the constant, and how much it explains."""
-    found = model.estimate(settings.kind)
-    whose = ENGLISH[f"additive.of.{found.kind}"]
-    sentence = of_variance(found.variance_accounted_for(), "additive.explained", whose=whose)
-    title = ENGLISH[f"additive.estimate.{found.kind}"]
-    if found.learned_sigma and found.kind != "expectation":
-        title += str(phrase(ENGLISH, "additive.deviation", sigma=f"{found.sigma:.3g}"))
+    """Report one estimate of the features, and its variance accounted for."""
+    fitted_estimate = model.estimate(settings.kind)
+    subject = ENGLISH[f"additive.of.{fitted_estimate.kind}"]
+    sentence = describe_variance(
+        fitted_estimate.variance_accounted_for(), "additive.explained", whose=subject
+    )
+    title = ENGLISH[f"additive.estimate.{fitted_estimate.kind}"]
+    if fitted_estimate.learned_sigma and fitted_estimate.kind != "expectation":
+        title += str(phrase(ENGLISH, "additive.deviation", sigma=f"{fitted_estimate.sigma:.3g}"))
     return Finding(
         sentence,
         title=title,
-        table=_with_constant(found, model.constant),
-        shown=_to_read(found, model),
+        table=_append_constant(fitted_estimate, model.constant),
+        shown=_format_estimate(fitted_estimate, model),
         brief=Brief("Explained", order=2),
     )
 
 
-def _with_constant(found: Any, has_constant: bool) -> "pandas.DataFrame":
-    """The features of an estimate and, as the last row, the additive constant."""
+def _append_constant(fitted_estimate: Any, has_constant: bool) -> "pandas.DataFrame":
+    """Return the features of an estimate, with the constant as the last row."""
     import pandas as pd
 
-    table = by_member(found.features, found.similarity.index.tolist())
+    table = expand_members(fitted_estimate.features, fitted_estimate.similarity.index.tolist())
     table.insert(0, "term", "feature")
     if has_constant:
-        last = {
+        constant_row = {
             "term": "constant",
             "members": CONSTANT,
             "probability": 1.0,
-            "weight": float(found.constant),
+            "weight": float(fitted_estimate.constant),
         }
-        missing = dict.fromkeys(found.features.columns, float("nan"))
-        row = {column: (missing | last).get(str(column), 1) for column in table.columns}
+        missing = dict.fromkeys(fitted_estimate.features.columns, float("nan"))
+        row = {column: (missing | constant_row).get(str(column), 1) for column in table.columns}
         table = pd.concat([table, pd.DataFrame([row])], ignore_index=True)
     return table
 
 
-def _to_read(found: Any, model: "AdditiveClustering") -> "pandas.DataFrame":
-    """The same as people read it."""
+def _format_estimate(fitted_estimate: Any, model: "AdditiveClustering") -> "pandas.DataFrame":
+    """Return the features of an estimate as users read them, with the constant."""
     import pandas as pd
 
-    shown = to_read(found.features, model, "feature")
-    last = [{"members": CONSTANT, "weight": float(found.constant)}] * bool(found.has_constant)
-    return (
-        pd.concat([shown, pd.DataFrame(last, columns=shown.columns)], ignore_index=True)
-        if last
-        else shown
+    reading_table = format_for_reading(fitted_estimate.features, model, "feature")
+    if not fitted_estimate.has_constant:
+        return reading_table
+    constant_rows = [{"members": CONSTANT, "weight": float(fitted_estimate.constant)}]
+    return pd.concat(
+        [reading_table, pd.DataFrame(constant_rows, columns=reading_table.columns)],
+        ignore_index=True,
     )
 
 
 @finding("similarity", "Fitted similarities", FULL)
 def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """The similarities of the estimate beside those of the data."""
-    found = model.estimate(settings.kind)
+    """Report the fitted similarities with the observed ones."""
+    fitted_estimate = model.estimate(settings.kind)
     caption = ENGLISH["additive.similarity"]
     return Finding(
-        title=ENGLISH[f"additive.of.{found.kind}"],
-        table=found.similarity.rename_axis("object"),
+        title=ENGLISH[f"additive.of.{fitted_estimate.kind}"],
+        table=fitted_estimate.similarity.rename_axis("object"),
         picture=Picture(
             "predictions", caption, fitted_similarities(model, settings.ci), file="similarity"
         ),
@@ -248,28 +264,31 @@ def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
-def check_of_similarities(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """Which observed similarities the model misses."""
+def similarity_check(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+    """Report which observed similarities the model misses."""
     table = model.check(settings.random_seed, settings.ci)
-    drawn = Picture("check", ENGLISH["additive.check"], table)
+    picture = Picture("check", ENGLISH["additive.check"], table)
     return check_of(
-        table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], drawn
+        table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], picture
     )
 
 
 @finding("pairs", "Pairs ranked by similarity", ON_SCREEN)
 def pairs(model: "AdditiveClustering", settings: AnswerSettings) -> Finding | None:
-    """The pairs of objects in the order of their similarity, where there are not too many."""
-    n = len(labels_of(model))
+    """Report the pairs of objects ranked by similarity, if there are few enough."""
+    n = len(read_labels(model))
     if pair_index(np.array([n - 2]), np.array([n - 1]), n)[0] >= MAX_PAIRS:
         return None
     table = model.pair_ranks(settings.ci)
-    named = [f"{a} and {b}" for a, b in zip(table["a"], table["b"], strict=True)]
-    if len(named) < 7:
-        sentence = phrase(ENGLISH, "additive.pairs", named="; ".join(named))
+    pair_names = [f"{a} and {b}" for a, b in zip(table["a"], table["b"], strict=True)]
+    if len(pair_names) < 7:
+        sentence = phrase(ENGLISH, "additive.pairs", named="; ".join(pair_names))
     else:
         sentence = phrase(
-            ENGLISH, "additive.ends", most="; ".join(named[:3]), least="; ".join(named[-3:])
+            ENGLISH,
+            "additive.ends",
+            most="; ".join(pair_names[:3]),
+            least="; ".join(pair_names[-3:]),
         )
     title, brief = ENGLISH["additive.pairs.title"], Brief("Pairs", order=3)
     return Finding(sentence, title=title, table=table, is_printed=False, brief=brief)
@@ -277,21 +296,23 @@ def pairs(model: "AdditiveClustering", settings: AnswerSettings) -> Finding | No
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """The concentration, the error or the rule, the prior of weights, and the likelihood."""
+    """Report the concentration, the error or choice rule, the prior and the likelihood."""
     rows = model.summary(settings.ci)
-    notes = (
-        [phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha"))]
-        if "alpha" in rows.index
-        else []
-    )
-    if not notes and model.alpha is not None:
+    notes = []
+    if "alpha" in rows.index:
+        notes.append(phrase(ENGLISH, "parameters.alpha", value=format_row(rows, "alpha")))
+    elif model.alpha is not None:
         notes.append(phrase(ENGLISH, "additive.alpha", alpha=f"{model.alpha:g}"))
-    density = phrase(ENGLISH, _of(model).density, value=row_in_words(rows, "log_likelihood"))
-    return Finding(notes=(*notes, *_of(model).assumed(model, rows), density))
+    density = phrase(
+        ENGLISH, _data_facts(model).density_key, value=format_row(rows, "log_likelihood")
+    )
+    return Finding(notes=(*notes, *_data_facts(model).describe_assumptions(model, rows), density))
 
 
-def _assumed_of_answers(model: "AdditiveClustering", rows: "pandas.DataFrame") -> list[Text]:
-    """How answers depend on what is shared, and how often they are blind."""
+def _describe_triplet_assumptions(
+    model: "AdditiveClustering", rows: "pandas.DataFrame"
+) -> list[Text]:
+    """Describe the choice rule of triplets and the lapse rate."""
     link = phrase(
         ENGLISH,
         "additive.link",
@@ -301,178 +322,187 @@ def _assumed_of_answers(model: "AdditiveClustering", rows: "pandas.DataFrame") -
     return [link, phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse:g}")]
 
 
-def _assumed_of_similarities(model: "AdditiveClustering", rows: "pandas.DataFrame") -> list[Text]:
-    """The error of a similarity, and the prior of the weights."""
-    return [deviation(model, rows), _weight_prior(model)]
+def _describe_similarity_assumptions(
+    model: "AdditiveClustering", rows: "pandas.DataFrame"
+) -> list[Text]:
+    """Describe the error of a similarity and the prior of the weights."""
+    return [describe_sigma(model, rows), _describe_weight_prior(model)]
 
 
-def deviation(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Text:
-    """The standard deviation of the similarities, and where it is from."""
-    several = bool((model._view.judgements != 1).any())
-    of = ENGLISH["additive.sigma.judgement" if several else "additive.sigma.similarity"]
+def describe_sigma(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Text:
+    """Describe the standard deviation of similarities and its source."""
+    has_repeats = bool((model._view.judgements != 1).any())
+    unit_noun = ENGLISH["additive.sigma.judgement" if has_repeats else "additive.sigma.similarity"]
     if "sigma" in rows.index:
-        more = ENGLISH["additive.sigma.several"] if several else ""
-        prior = {"shape": f"{VARIANCE_SHAPE:g}", "share": f"{VARIANCE_SHARE:g}", "more": more}
+        scale_note = ENGLISH["additive.sigma.several"] if has_repeats else ""
+        prior = {"shape": f"{VARIANCE_SHAPE:g}", "share": f"{VARIANCE_SHARE:g}", "more": scale_note}
         return phrase(
-            ENGLISH, "additive.sigma.learned", of=of, value=row_in_words(rows, "sigma"), **prior
+            ENGLISH,
+            "additive.sigma.learned",
+            of=unit_noun,
+            value=format_row(rows, "sigma"),
+            **prior,
         )
     if "sigma_scores_" in vars(model):
-        how = {"value": f"{model.sigma_:.3g}", "number": len(model.sigma_scores_)}
-        others = {"argument": Argument("sigma"), "setting": Setting("sigma", "learned")}
-        return phrase(ENGLISH, "additive.sigma.chosen", of=of, **how, **others)
+        facts = {"value": f"{model.sigma_:.3g}", "number": len(model.sigma_scores_)}
+        arguments = {"argument": Argument("sigma"), "setting": Setting("sigma", "learned")}
+        return phrase(ENGLISH, "additive.sigma.chosen", of=unit_noun, **facts, **arguments)
     if model.sigma is not None:
-        return phrase(ENGLISH, "additive.sigma.fixed", of=of, value=f"{model.sigma:g}")
-    return phrase(ENGLISH, "additive.sigma.data", of=of, value=f"{model._view.sigma[0]:.3g}")
+        return phrase(ENGLISH, "additive.sigma.fixed", of=unit_noun, value=f"{model.sigma:g}")
+    return phrase(ENGLISH, "additive.sigma.data", of=unit_noun, value=f"{model._view.sigma[0]:.3g}")
 
 
-def _weight_prior(model: "AdditiveClustering") -> Text:
+def _describe_weight_prior(model: "AdditiveClustering") -> Text:
+    """Describe the prior of the weights."""
     shape, rate = model.weight_prior_
-    whose = ENGLISH["additive.prior.constant" if model.constant else "additive.prior.alone"]
-    numbers = {"shape": f"{shape:g}", "rate": f"{rate:.3g}", "mean": f"{shape / rate:.3g}"}
+    subject = ENGLISH["additive.prior.constant" if model.constant else "additive.prior.alone"]
+    facts = {"shape": f"{shape:g}", "rate": f"{rate:.3g}", "mean": f"{shape / rate:.3g}"}
     return phrase(
-        ENGLISH, "additive.prior", whose=whose, argument=Argument("weight_prior"), **numbers
+        ENGLISH, "additive.prior", whose=subject, argument=Argument("weight_prior"), **facts
     )
 
 
 @finding("tempering", "Tempering", ON_SCREEN, chapter=STATISTICS)
 def tempering(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """The temperatures, and how often neighbours swapped."""
+    """Report the temperatures and their swap rates."""
     stats = model._view.stats
     if "temperature" not in stats:
         return Finding(ENGLISH["tempering.none"])
     temperature, rates = stats["temperature"].to_numpy(), stats["swap_rate"].to_numpy()
     levels = np.isfinite(temperature).sum(axis=1)
-    counted = f"{levels.min()}" if np.ptp(levels) == 0 else f"{levels.min()} to {levels.max()}"
-    numbers = {"number": counted, "highest": f"{np.nanmax(temperature):g}"}
+    n_levels = f"{levels.min()}" if np.ptp(levels) == 0 else f"{levels.min()} to {levels.max()}"
+    facts = {"number": n_levels, "highest": f"{np.nanmax(temperature):g}"}
     if not np.isfinite(rates).any():
-        return Finding(phrase(ENGLISH, "tempering.short", **numbers))
-    sentence = phrase(ENGLISH, "tempering", rate=f"{100 * np.nanmin(rates):.0f}", **numbers)
-    wrong = swap_sentence(model._view)
-    if wrong is None:
+        return Finding(phrase(ENGLISH, "tempering.short", **facts))
+    sentence = phrase(ENGLISH, "tempering", rate=f"{100 * np.nanmin(rates):.0f}", **facts)
+    slow_swaps = describe_slow_swaps(model._view)
+    if slow_swaps is None:
         return Finding(sentence)
     headline = ENGLISH["tempering.seldom"]
     return Finding(
-        wrong, notes=(sentence,), good=False, headline=headline, brief=Brief("Tempering")
+        slow_swaps, notes=(sentence,), good=False, headline=headline, brief=Brief("Tempering")
     )
 
 
-# a single set of features -------------------------------------------------------------------------
+# Point estimates ----------------------------------------------------------------------------------
 
 
 @finding("features", "Shared features", ON_SCREEN)
 def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """The most probable set of features alone, which has no intervals and nothing to check."""
-    found = model.features()
-    table = found.drop(columns=_POINTLESS, errors="ignore")
+    """Report the most probable set of features, without intervals."""
+    features = model.features()
+    table = features.drop(columns=_INTERVAL_COLUMNS, errors="ignore")
     sentence = str(phrase(ENGLISH, "additive.point", number=plural(len(table), "feature")))
     return Finding(
         sentence,
         title=ENGLISH["additive.point.title"],
-        table=by_member(table, labels_of(model)),
-        shown=to_read(table, model, "feature"),
-        picture=Picture("features", ENGLISH["additive.point.title"], found) if len(table) else None,
-        brief=Brief("Features", table=to_read(table, model, "feature")),
+        table=expand_members(table, read_labels(model)),
+        shown=format_for_reading(table, model, "feature"),
+        picture=Picture("features", ENGLISH["additive.point.title"], features)
+        if len(table)
+        else None,
+        brief=Brief("Features", table=format_for_reading(table, model, "feature")),
     )
 
 
 @finding("parameters", "Other estimates", chapter=STATISTICS)
-def point(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """The constant, what is explained, and the likelihood at the point."""
+def point_parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+    """Report the constant, the variance accounted for and the likelihood of a point."""
     likelihood = f"{model._view.log_likelihood[0, 0]:.3f}"
     return Finding(
         notes=(
-            *_of(model).explained(model),
+            *_data_facts(model).describe_fit(model),
             phrase(ENGLISH, "additive.point.likelihood", value=likelihood),
         )
     )
 
 
-def _explained_of_similarities(model: "AdditiveClustering") -> list[Text]:
-    """The constant, the share of the variance, and the error."""
+def _describe_similarity_fit(model: "AdditiveClustering") -> list[Text]:
+    """Describe the constant, the variance accounted for and the error."""
     notes: list[Text] = []
     if model.constant:
         notes.append(phrase(ENGLISH, "additive.constant", value=f"{model._view.constant[0]:.3f}"))
     return [
         *notes,
-        of_variance(model.estimate().variance_accounted_for(), "additive.variance"),
-        deviation(model, model.summary()),
+        describe_variance(model.estimate().variance_accounted_for(), "additive.variance"),
+        describe_sigma(model, model.summary()),
     ]
 
 
-# how a paper says what was done -------------------------------------------------------------------
+# Methods text -------------------------------------------------------------------------------------
 
 
-def modelled(model: "AdditiveClustering", ci: float) -> tuple[Text, ...]:
-    """How the similarities, or the answers, were modelled."""
-    rule, fixed = _of(model).modelled(model, ci)
+def describe_clustering_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, ...]:
+    """Describe the model of similarities or triplets for a methods section."""
+    rule, error_sentence = _data_facts(model).describe_methods(model, ci)
     sentences: list[Text] = [rule]
-    given = model.get_params()["features"]
-    if isinstance(given, str):
+    prior_features = model.get_params()["features"]
+    if isinstance(prior_features, str):
         sentences.append(phrase(ENGLISH, "additive.methods.ibp", source=Cite("navarro2007")))
-    elif isinstance(given, Tree):
+    elif isinstance(prior_features, Tree):
         sentences.append(phrase(ENGLISH, "additive.methods.tree", source=Cite("miller2008")))
     shape, rate = model.weight_prior_
     prior = phrase(ENGLISH, "additive.methods.prior", shape=f"{shape:g}", rate=f"{rate:.3g}")
-    shared = (groups.modelled(model, "feature"),) if model._groups else ()
+    group_sentences = (groups.describe_group_methods(model, "feature"),) if model._groups else ()
     return (
         *sentences,
         prior,
-        fixed,
-        *shared,
-        *people.known_of_people(model),
-        *people.modelled_people(model),
+        error_sentence,
+        *group_sentences,
+        *people.describe_slopes(model),
+        *people.describe_repeated_answers(model),
     )
 
 
 @finding("methods", "Methods text", SHOWN, chapter=METHODS)
 def methods_text(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """The paragraph of a paper."""
-    return methods_of(model, modelled(model, settings.ci), settings)
+    """Report the methods text of a paper."""
+    return methods_of(model, describe_clustering_methods(model, settings.ci), settings)
 
 
-def _of_answers(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
-    """How triplets were modelled, and what was fixed."""
+def _describe_triplet_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
+    """Describe the model of triplets and its fixed lapse rate."""
     rule = phrase(ENGLISH, f"additive.methods.{model.link}", source=Cite("zheng2019"))
     return rule, phrase(ENGLISH, "additive.methods.lapse", lapse=number(model.lapse))
 
 
-def _of_similarities(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
-    """How similarities were modelled, and their error."""
+def _describe_similarity_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
+    """Describe the model of similarities and its error."""
     key = "additive.methods.constant" if model.constant else "additive.methods.no_constant"
     rule = phrase(ENGLISH, key, source=Cite("shepard1979"))
     sigma = model._view.sigma
     if not np.allclose(sigma, sigma.flat[0], rtol=1e-12):
         return rule, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma, ci))
-    chosen = ENGLISH["additive.methods.chosen"] if "sigma_scores_" in vars(model) else ""
+    source_note = ENGLISH["additive.methods.chosen"] if "sigma_scores_" in vars(model) else ""
     return rule, phrase(
-        ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=chosen
+        ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=source_note
     )
 
 
-LAST = (methods_text, people.independence, convergence)
-_ASKED = asked(lambda model: ENGLISH["additive.asked"])
-_FIRST_OF_PEOPLE = (
-    _ASKED,
+METHODS_FINDINGS = (methods_text, people.independence, convergence)
+_QUESTION = asked(lambda model: ENGLISH["additive.asked"])
+_INDIVIDUAL_FINDINGS = (
+    _QUESTION,
     features,
     n_features,
     people.respondent_effects,
     people.feature_weights,
     people.parameters,
 )
-OF_SIMILARITIES = (
-    _ASKED,
+SIMILARITY_FINDINGS = (
+    _QUESTION,
     features,
     n_features,
     estimate,
     similarity,
     parameters,
-    check_of_similarities,
+    similarity_check,
     tempering,
     summary,
     data,
 )
-OF_TRIPLETS = (
-    _ASKED,
+TRIPLET_FINDINGS = (
+    _QUESTION,
     features,
     n_features,
     pairs,
@@ -484,36 +514,36 @@ OF_TRIPLETS = (
 )
 
 
-class _DataFacts(NamedTuple):
-    """Facts of data of one kind."""
+class ClusteringDataFacts(NamedTuple):
+    """Findings and sentences that depend on the kind of data."""
 
     makers: tuple[Maker, ...]
     check: Maker
-    counted: str  # keys of sentences
-    density: str
-    assumed: "Callable[[Any, pandas.DataFrame], list[Text]]"
-    explained: Callable[[Any], list[Text]]  # of a point
-    modelled: Callable[[Any, float], tuple[Text, Text]]
+    number_key: str  # key of a sentence, like `density`
+    density_key: str
+    describe_assumptions: "Callable[[Any, pandas.DataFrame], list[Text]]"
+    describe_fit: Callable[[Any], list[Text]]  # for a point estimate
+    describe_methods: Callable[[Any, float], tuple[Text, Text]]
 
 
-_OF_DATA = {
-    SIMILARITIES: _DataFacts(
-        OF_SIMILARITIES,
-        check_of_similarities,
+_FACTS_BY_DATA_KIND = {
+    SIMILARITIES: ClusteringDataFacts(
+        SIMILARITY_FINDINGS,
+        similarity_check,
         "additive.counted",
         "additive.density",
-        _assumed_of_similarities,
-        _explained_of_similarities,
-        _of_similarities,
+        _describe_similarity_assumptions,
+        _describe_similarity_fit,
+        _describe_similarity_methods,
     ),
-    TRIPLETS: _DataFacts(
-        OF_TRIPLETS,
+    TRIPLETS: ClusteringDataFacts(
+        TRIPLET_FINDINGS,
         check,
         "additive.counted.triplets",
         "additive.answers",
-        _assumed_of_answers,
+        _describe_triplet_assumptions,
         lambda model: [],
-        _of_answers,
+        _describe_triplet_methods,
     ),
 }
-OF_A_POINT = (_ASKED, best_features, point, data, *LAST)
+POINT_FINDINGS = (_QUESTION, best_features, point_parameters, data, *METHODS_FINDINGS)

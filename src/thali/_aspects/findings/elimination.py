@@ -1,4 +1,4 @@
-"""What elimination by aspects finds out."""
+"""Findings of elimination by aspects."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,56 +10,62 @@ from thali._digits import percent
 from thali._labels import listed
 from thali._model.choice_findings import (
     MAX_RANKED,
+    build_covariate_finding,
+    build_prediction_finding,
+    build_rank_finding,
     check,
-    covariates_finding,
-    predictions_finding,
-    rank_finding,
-    row_in_words,
-    ties_sentence,
+    describe_ties,
+    format_row,
 )
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._people.populations import LatentClasses
 from thali._trees.tree import Tree
 
-from ..answers.kind import of_choices
-from . import groups, kinds, people
+from ..answers.data_kind_checks import require_choices
+from . import groups, latent_classes, people
 from .english import ENGLISH
 from .features import (
-    features_finding,
+    build_features_finding,
+    build_number_finding,
+    describe_tree_positions,
+    has_only_unique_aspects,
     membership,
-    number_finding,
-    of_options_alone,
-    place_sentence,
 )
-from .people import independence, modelled_people
+from .people import describe_repeated_answers, independence
 
 if TYPE_CHECKING:
     from ..models.elimination import EliminationByAspects
 
-_MIN_RANKED = 3
+_MIN_COMPARED_OPTIONS = 3
 
 
-def makers_of(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of the findings of a fit to one group of people, to several, to kinds or to people
-    themselves."""
-    of_people = (*_FIRST_OF_PEOPLE, *people.segments_of(settings), *_LAST_OF_PEOPLE)
-    return {ONE: MAKERS, GROUPS: OF_GROUPS, PEOPLE: of_people, KINDS: OF_KINDS}[
-        model._view.population
-    ]
+def list_makers(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
+    """List the findings of a fit, by its population."""
+    individual_findings = (
+        *_FIRST_INDIVIDUAL_FINDINGS,
+        *people.list_segment_findings(settings),
+        *_LAST_INDIVIDUAL_FINDINGS,
+    )
+    return {
+        ONE: ELIMINATION_FINDINGS,
+        GROUPS: GROUP_FINDINGS,
+        PEOPLE: individual_findings,
+        KINDS: CLASS_FINDINGS,
+    }[model._view.population]
 
 
-def is_plain(model: "EliminationByAspects") -> bool:
-    """Whether each option has its own aspect and no other."""
+def has_no_shared_aspects(model: "EliminationByAspects") -> bool:
+    """Return whether each option has its unique aspect and no other."""
     return not model._view.n_features.any()
 
 
-def _asked(model: "EliminationByAspects") -> Text:
-    """What is asked of a model with these aspects."""
-    if is_plain(model):
+def _describe_question(model: "EliminationByAspects") -> Text:
+    """Return the question that the model answers, by its aspects."""
+    if has_no_shared_aspects(model):
         return ENGLISH["elimination.asked.plain"]
     if isinstance(model.aspects, Tree):
         return ENGLISH["elimination.asked.tree"]
@@ -70,77 +76,83 @@ def _asked(model: "EliminationByAspects") -> Text:
 
 @finding("features", "Aspects", ON_SCREEN)
 def aspects(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
-    """The aspects, with their probabilities and weights, and who has them."""
-    if of_options_alone(model):
+    """Report the aspects with probabilities, weights and members."""
+    if has_only_unique_aspects(model):
         return None
     table: Any = model.features(similar=settings.similar, ci=settings.ci)
     notes: tuple[str, ...] = ()
     if len(table) and "place" in table:
-        notes += (place_sentence(model, model.aspects, "aspect", "options"),)
+        notes += (describe_tree_positions(model, model.aspects, "aspect", "options"),)
     if len(table) and table["members"].map(len).isin([1, model._view.n_options]).any():
         notes += (ENGLISH["elimination.silent"],)
-    return features_finding(model, table, "aspect", notes)
+    return build_features_finding(model, table, "aspect", notes)
 
 
 @finding("n_features", "Number of aspects", ON_SCREEN)
 def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
-    """The number of latent aspects, where there may be any."""
-    if of_options_alone(model):
+    """Report the number of latent aspects, if there can be any."""
+    if has_only_unique_aspects(model):
         return None
-    what = "aspects other than the unique ones" if model.unique else "latent aspects"
-    return number_finding(model, model._view.n_features, "aspect", what, settings.ci)
+    counted_noun = "aspects other than the unique ones" if model.unique else "latent aspects"
+    return build_number_finding(model, model._view.n_features, "aspect", counted_noun, settings.ci)
 
 
 @finding("ranks", "Ranking of the options", ON_SCREEN)
 def ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
-    """The ranks of the options by utility."""
-    return rank_finding(
+    """Report the ranks of the options by utility."""
+    return build_rank_finding(
         model.ranks(every_rank=True, ci=settings.ci), ENGLISH["ranks.title"], settings.ci
     )
 
 
 @finding("ranks", "Ranking of the options", ON_SCREEN)
-def ranks_of_people(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
-    """The ranks of the options by the weights that are common to everybody."""
-    found = ranks(model, settings)
-    return None if found is None else replace(found, notes=(*found.notes, ENGLISH["ranks.common"]))
+def common_ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
+    """Report the ranks of the options by the population weights."""
+    rank_finding = ranks(model, settings)
+    return (
+        None
+        if rank_finding is None
+        else replace(rank_finding, notes=(*rank_finding.notes, ENGLISH["ranks.common"]))
+    )
 
 
 @finding("unique_weights", "Weights of unique aspects", ON_SCREEN)
 def unique_weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
-    """The weight of what each option has alone."""
+    """Report the weight of the unique aspect of each option."""
     table = model.unique_weights(settings.ci)
-    shown = table.sort_values("weight", ascending=False, kind="stable")
-    brief = Brief("Worths", table=shown) if is_plain(model) else None
-    return Finding(title=ENGLISH["unique_weights.title"], table=table, shown=shown, brief=brief)
+    sorted_table = table.sort_values("weight", ascending=False, kind="stable")
+    brief = Brief("Worths", table=sorted_table) if has_no_shared_aspects(model) else None
+    return Finding(
+        title=ENGLISH["unique_weights.title"], table=table, shown=sorted_table, brief=brief
+    )
 
 
 @finding("covariates", "Covariate effects", ON_SCREEN)
 def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
-    """The effects of covariates."""
+    """Report the effects of covariates, if there are any."""
     if not model._covariates:
         return None
     table = model.covariate_effects(settings.ci)
-    return covariates_finding(table, table["mean"], (ENGLISH["covariates.zero"],))
+    return build_covariate_finding(table, table["mean"], (ENGLISH["covariates.zero"],))
 
 
 @finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
-    """Observed proportions beside predicted probabilities."""
-    of_choices(model._view, "The prediction")
-    return predictions_finding(model._data_answers.predictions(settings.ci))
+    """Report observed proportions and predicted probabilities."""
+    require_choices(model._view, "The prediction")
+    return build_prediction_finding(model._data_answers.predictions(settings.ci))
 
 
 @finding("option_similarity", "Similarity of the options", FULL)
 def option_similarity(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
-    """How much of what options have they share."""
+    """Report the share of weight that each pair of options has in common."""
     n = model._view.n_options
-    if is_plain(model) or not _MIN_RANKED <= n <= MAX_RANKED:
+    if has_no_shared_aspects(model) or not _MIN_COMPARED_OPTIONS <= n <= MAX_RANKED:
         return None
     table = model.option_similarity()
     rows, columns = np.triu_indices(n, 1)
-    most = table.to_numpy()[rows, columns].argmax()
-    a, b = (str(table.index[at[most]]) for at in (rows, columns))
+    most_similar = table.to_numpy()[rows, columns].argmax()
+    a, b = (str(table.index[indices[most_similar]]) for indices in (rows, columns))
     share = percent(float(table.loc[a, b]), 1)
     return Finding(
         phrase(ENGLISH, "option_similarity", a=a, b=b, share=share),
@@ -151,10 +163,10 @@ def option_similarity(model: "EliminationByAspects", settings: AnswerSettings) -
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
-    """The parameters of the model that are not of single options."""
+    """Report the parameters that do not belong to single options."""
     rows = model.summary(settings.ci)
     notes = [
-        phrase(ENGLISH, f"parameters.{name}", value=row_in_words(rows, name))
+        phrase(ENGLISH, f"parameters.{name}", value=format_row(rows, name))
         for name in ("alpha", "tie", "log_likelihood")
         if name in rows.index
     ]
@@ -163,16 +175,21 @@ def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
     )
 
 
-# how a paper says what was done -------------------------------------------------------------------
+# Methods text -------------------------------------------------------------------------------------
 
 
-def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
-    """How the choices of one person or group were modelled."""
+def describe_elimination_methods(model: "EliminationByAspects") -> tuple[Text, ...]:
+    """Describe the model of choices for a methods section."""
     lapse = phrase(ENGLISH, "methods.lapse", lapse=f"{model._view.lapse:g}")
-    ends = (*_ties(model), *_covariates(model), lapse, *modelled_people(model))
-    if is_plain(model):
+    last_sentences = (
+        *_describe_ties(model),
+        *_describe_covariates(model),
+        lapse,
+        *describe_repeated_answers(model),
+    )
+    if has_no_shared_aspects(model):
         source = Cite("bradley1952", "luce1959", inside=True)
-        return (phrase(ENGLISH, "methods.luce", source=source), *ends)
+        return (phrase(ENGLISH, "methods.luce", source=source), *last_sentences)
     sentences = [phrase(ENGLISH, "methods.elimination", source=Cite("tversky1972"))]
     if isinstance(model.aspects, Tree):
         sentences.append(phrase(ENGLISH, "methods.tree", source=Cite("miller2008")))
@@ -183,59 +200,81 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     else:
         sentences.append(ENGLISH["methods.given"])
     if isinstance(model.aspects, str | Tree):
-        how = ENGLISH["methods.alpha.learned"]
+        alpha_clause = ENGLISH["methods.alpha.learned"]
         if model.alpha is not None:
-            how = phrase(ENGLISH, "methods.alpha.fixed", alpha=f"{model.alpha:g}")
-        sentences.append(phrase(ENGLISH, "methods.alpha", how=how))
-    return (*sentences, ENGLISH["methods.own" if model.unique else "methods.no_own"], *ends)
+            alpha_clause = phrase(ENGLISH, "methods.alpha.fixed", alpha=f"{model.alpha:g}")
+        sentences.append(phrase(ENGLISH, "methods.alpha", how=alpha_clause))
+    return (
+        *sentences,
+        ENGLISH["methods.own" if model.unique else "methods.no_own"],
+        *last_sentences,
+    )
 
 
-def _ties(model: "EliminationByAspects") -> tuple[Text, ...]:
+def _describe_ties(model: "EliminationByAspects") -> tuple[Text, ...]:
+    """Describe the prior of ties; () without ties."""
     has_none = model._view.tie is None
-    return () if has_none else (ties_sentence(ENGLISH["methods.ties.prior"]),)
+    return () if has_none else (describe_ties(ENGLISH["methods.ties.prior"]),)
 
 
-def _covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
+def _describe_covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
+    """Describe the covariates; () without covariates."""
     names = model._covariates
     if not names:
         return ()
-    several = (
-        "groups" if model._groups else "kinds" if isinstance(model.people, LatentClasses) else ""
-    )
-    common = (ENGLISH[f"{several}.methods.covariates"],) if several else ()
-    return phrase(ENGLISH, "methods.covariates", names=listed(names)), *common
+    sentence = phrase(ENGLISH, "methods.covariates", names=listed(names))
+    if model._groups:
+        return sentence, ENGLISH["groups.methods.covariates"]
+    if isinstance(model.people, LatentClasses):
+        return sentence, ENGLISH["kinds.methods.covariates"]
+    return (sentence,)
 
 
-OF_GROUPS = (
-    *groups.makers_of("aspect", check, covariates),
-    methods(lambda model: (*modelled(model), groups.modelled(model, "aspect"))),
+GROUP_FINDINGS = (
+    *groups.list_group_findings("aspect", check, covariates),
+    methods(
+        lambda model: (
+            *describe_elimination_methods(model),
+            groups.describe_group_methods(model, "aspect"),
+        )
+    ),
     independence,
     convergence,
 )
-_FIRST_OF_PEOPLE = (
+_FIRST_INDIVIDUAL_FINDINGS = (
     asked(lambda model: ENGLISH["independence.asked"]),
     aspects,
     n_features,
-    ranks_of_people,
+    common_ranks,
     people.respondent_effects,
     people.individuals,
 )
-_LAST_OF_PEOPLE = (
+_LAST_INDIVIDUAL_FINDINGS = (
     people.parameters,
     check,
     summary,
     data,
-    methods(lambda model: (*modelled(model), *people.modelled(model))),
+    methods(
+        lambda model: (
+            *describe_elimination_methods(model),
+            *people.describe_individual_methods(model),
+        )
+    ),
     independence,
     convergence,
 )
-OF_KINDS = (
-    *kinds.makers_of(check, covariates),
-    methods(lambda model: (*modelled(model), *kinds.modelled(model))),
+CLASS_FINDINGS = (
+    *latent_classes.list_class_findings(check, covariates),
+    methods(
+        lambda model: (
+            *describe_elimination_methods(model),
+            *latent_classes.describe_class_methods(model),
+        )
+    ),
     convergence,
 )
-MAKERS = (
-    asked(_asked),
+ELIMINATION_FINDINGS = (
+    asked(_describe_question),
     aspects,
     n_features,
     ranks,
@@ -248,7 +287,7 @@ MAKERS = (
     summary,
     data,
     membership,
-    methods(modelled),
+    methods(describe_elimination_methods),
     independence,
     convergence,
 )

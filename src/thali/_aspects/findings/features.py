@@ -1,5 +1,4 @@
-"""Findings about features, for every latent-feature model: which there are, how many, and what was
-checked."""
+"""Findings about features of every latent-feature model: list, number and membership."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -9,81 +8,82 @@ import numpy as np
 from thali._digits import number, probability
 from thali._labels import listed, plural
 from thali._model.finding import FULL, Brief, Finding, Picture, finding
+from thali._model.phrases import estimate, phrase
 from thali._model.settings import AnswerSettings
-from thali._model.wording import estimate, phrase
 from thali._posterior.interval import tails_of
 from thali._trees.tree import Tree
 from thali.errors import Argument, InPython, Message, Setting
 
-from ..answers.features import chain_column, features_table, place_in_tree
-from ..answers.matched_features import members_in_words
+from ..answers.features import features_table, format_chain_column, locate_in_tree
+from ..answers.matched_features import format_members
 from .english import ENGLISH
 
 if TYPE_CHECKING:
     import pandas
 
-_WORTH_NAMING = 0.2  # probability of a feature that a sentence names
-_NAMED = 3
-_RATHER_THERE = 0.5  # probability from which on features that are not named are counted
-# columns that people read
-_READ = ("probability", "mcse", "weight", "weight_low", "weight_high", "place")
-_BRIEFLY = ("probability", "weight", "weight_low", "weight_high", "members")
+_MIN_NAMED_PROBABILITY = 0.2  # minimum probability of a feature in a sentence
+_MAX_NAMED = 3
+_MIN_PROBABLE = 0.5  # minimum probability of features that are only counted
+_SHOWN_COLUMNS = ("probability", "mcse", "weight", "weight_low", "weight_high", "place")
+_BRIEF_COLUMNS = ("probability", "weight", "weight_low", "weight_high", "members")
 
 
-def labels_of(model: Any) -> list[str]:
-    """The options or objects of a fit."""
+def read_labels(model: Any) -> list[str]:
+    """Return the labels of the fitted options or objects."""
     return model._view.labels
 
 
-def of_variance(share: float, key: str, **named: Any) -> str | Message:
-    """How much of the variance is accounted for, in the words of the key; where no two numbers
-    differ, that."""
+def describe_variance(share: float, key: str, **named: Any) -> str | Message:
+    """Describe the variance accounted for, or that all values are equal."""
     if math.isnan(share):
         return phrase(ENGLISH, "additive.no variance")
     return phrase(ENGLISH, key, share=f"{100.0 * share:.1f}", **named)
 
 
-def features_finding(
+def build_features_finding(
     model: Any, features: "pandas.DataFrame", word: str, notes: tuple[Any, ...] = ()
 ) -> Finding:
-    """Which features there are, of a table as `features()` of a model returns it."""
-    labels, is_given = labels_of(model), has_given(model)
-    steps: Any = "" if is_given else next_steps(word)
+    """Build the finding that lists features, from a table of `Model.features`."""
+    labels, is_given = read_labels(model), has_given_features(model)
+    steps: Any = "" if is_given else suggest_next_steps(word)
     if not len(features):
-        none, brief = (
-            phrase(ENGLISH, "features.none", word=word),
-            Brief(f"{word.capitalize()}s", next=steps),
-        )
-        said = (steps,) if steps else ()
         return Finding(
-            none, table=by_member(features, labels), is_printed=False, notes=said, brief=brief
+            phrase(ENGLISH, "features.none", word=word),
+            table=expand_members(features, labels),
+            is_printed=False,
+            notes=(steps,) if steps else (),
+            brief=Brief(f"{word.capitalize()}s", next=steps),
         )
     if "stability" in features:
         notes = (ENGLISH["features.matched"], *notes)
-    disputed = [row["members"] for row in features.to_dict("records") if not row["converged"]]
-    if disputed:
-        named = ["{" + ", ".join(map(str, members)) + "}" for members in disputed[:_NAMED]]
-        if len(disputed) > _NAMED:
-            named.append(plural(len(disputed) - _NAMED, "other set"))
-        notes += (phrase(ENGLISH, "features.not_agreed", members=listed(named)),)
+    disputed_members = [
+        row["members"] for row in features.to_dict("records") if not row["converged"]
+    ]
+    if disputed_members:
+        named_sets = [
+            "{" + ", ".join(map(str, members)) + "}" for members in disputed_members[:_MAX_NAMED]
+        ]
+        if len(disputed_members) > _MAX_NAMED:
+            named_sets.append(plural(len(disputed_members) - _MAX_NAMED, "other set"))
+        notes += (phrase(ENGLISH, "features.not_agreed", members=listed(named_sets)),)
     caption = phrase(ENGLISH, "features.caption", Word=word.capitalize())
-    found = most_probable(features, word, len(labels), is_given)
-    if not found and steps:
+    sentence = describe_probable_features(features, word, len(labels), is_given)
+    if not sentence and steps:
         notes += (steps,)
     return Finding(
-        found or str(phrase(ENGLISH, "features.none", word=word)),
+        sentence or str(phrase(ENGLISH, "features.none", word=word)),
         title=str(phrase(ENGLISH, "features.title", Word=word.capitalize())),
-        table=by_member(features, labels),
-        shown=to_read(features, model, word),
+        table=expand_members(features, labels),
+        shown=format_for_reading(features, model, word),
         picture=Picture("features", str(caption), features),
         notes=notes,
-        leads=None if found else False,
-        brief=_brief(features, model, word, is_given),
+        leads=None if sentence else False,
+        brief=_build_brief(features, model, word, is_given),
     )
 
 
-def next_steps(word: str) -> Message:
-    """What to do next where no feature is worth naming."""
+def suggest_next_steps(word: str) -> Message:
+    """Suggest next steps if no feature is probable enough to be listed."""
     comparison: tuple[Any, ...] = ()
     if word == "aspect":
         comparison = (
@@ -102,63 +102,65 @@ def next_steps(word: str) -> Message:
     )
 
 
-def _brief(features: "pandas.DataFrame", model: Any, word: str, is_given: bool) -> Brief:
-    """What a screen shows of features: those that a sentence may name, with their weights."""
-    shared = shared_features(features, len(labels_of(model)), is_given)
+def _build_brief(features: "pandas.DataFrame", model: Any, word: str, is_given: bool) -> Brief:
+    """Build the short table of features for a screen."""
+    shared = select_shared_features(features, len(read_labels(model)), is_given)
     label, key = f"{word.capitalize()}s", "brief"
     if not len(shared):
-        return Brief(label, next="" if is_given else next_steps(word))
+        return Brief(label, next="" if is_given else suggest_next_steps(word))
     if is_given:
         key = "brief.given"
-    elif shared["probability"].iloc[0] < _RATHER_THERE:
+    elif shared["probability"].iloc[0] < _MIN_PROBABLE:
         key = "brief.unsure"
-    shown = to_read(shared, model, word)
-    shown = shown[[name for name in _BRIEFLY if name in shown]]
+    shown_table = format_for_reading(shared, model, word)
+    shown_table = shown_table[[name for name in _BRIEF_COLUMNS if name in shown_table]]
     text = phrase(ENGLISH, f"features.{key}", word=word)
-    steps = next_steps(word) if key == "brief.unsure" else ""
+    steps = suggest_next_steps(word) if key == "brief.unsure" else ""
     return Brief(
-        label, text, table=shown.drop(columns="probability") if is_given else shown, next=steps
+        label,
+        text,
+        table=shown_table.drop(columns="probability") if is_given else shown_table,
+        next=steps,
     )
 
 
-def has_given(model: Any) -> bool:
-    """Whether who has which feature was given, and not inferred."""
+def has_given_features(model: Any) -> bool:
+    """Return whether the features are given rather than inferred."""
     params = model.get_params()
     given = params.get("aspects", params.get("features"))
     return not isinstance(given, str | int | Tree | None)
 
 
-def most_probable(features: Any, word: str, n_options: int, is_given: bool) -> str:
-    """A sentence about the features that several, and not all, share; "" if none is worth
-    naming."""
-    shared = shared_features(features, n_options, is_given)
+def describe_probable_features(features: Any, word: str, n_options: int, is_given: bool) -> str:
+    """Describe the most probable shared features; "" if there are none."""
+    shared = select_shared_features(features, n_options, is_given)
     if not len(shared):
         return ""
-    unnamed = int((shared["probability"].iloc[_NAMED:] >= _RATHER_THERE).sum())
-    more = (
-        phrase(ENGLISH, "features.more", more=plural(unnamed, "other"))
-        if unnamed and not is_given
-        else ""
+    n_unnamed = int((shared["probability"].iloc[_MAX_NAMED:] >= _MIN_PROBABLE).sum())
+    remainder: Any = ""
+    if n_unnamed and not is_given:
+        remainder = phrase(ENGLISH, "features.more", more=plural(n_unnamed, "other"))
+    descriptions = "; ".join(
+        _describe_feature(row, is_given) for row in shared.head(_MAX_NAMED).to_dict("records")
     )
-    named = "; ".join(_named(row, is_given) for row in shared.head(_NAMED).to_dict("records"))
     if is_given:
         key = "features.given"
-    elif shared["probability"].iloc[0] < _RATHER_THERE:
+    elif shared["probability"].iloc[0] < _MIN_PROBABLE:
         key = "features.unsure"
     else:
         key = "features"
-    return str(phrase(ENGLISH, key, word=word, named=f"{named}{more}"))
+    return str(phrase(ENGLISH, key, word=word, named=f"{descriptions}{remainder}"))
 
 
-def shared_features(features: Any, n_options: int, is_given: bool) -> Any:
-    """The features that several, and not all, share, and that are worth naming."""
+def select_shared_features(features: Any, n_options: int, is_given: bool) -> Any:
+    """Select probable features that several, but not all, options share."""
     sizes = features["members"].map(len)
     shared = features[(sizes > 1) & (sizes < n_options)]
-    return shared if is_given else shared[shared["probability"] >= _WORTH_NAMING]
+    return shared if is_given else shared[shared["probability"] >= _MIN_NAMED_PROBABILITY]
 
 
-def _named(row: dict[str, Any], is_given: bool) -> str:
-    """Who has a feature, its weight, and its probability if it was inferred."""
+def _describe_feature(row: dict[str, Any], is_given: bool) -> str:
+    """Describe a feature: members, weight, and probability if inferred."""
     facts = {"members": listed(row["members"]), "weight": number(row["weight"])}
     if is_given:
         return str(phrase(ENGLISH, "features.given.one", **facts))
@@ -167,69 +169,76 @@ def _named(row: dict[str, Any], is_given: bool) -> str:
     )
 
 
-def to_read(features: "pandas.DataFrame", model: Any, word: str) -> "pandas.DataFrame":
-    """The columns of a table of features that people read; the members in words, last."""
-    labels = labels_of(model)
-    of_chains = [
-        name for name in map(chain_column, range(model._view.shape[0])) if name in features
+def format_for_reading(features: "pandas.DataFrame", model: Any, word: str) -> "pandas.DataFrame":
+    """Select the columns of a feature table that users read, members last."""
+    labels = read_labels(model)
+    chain_columns = [
+        name for name in map(format_chain_column, range(model._view.shape[0])) if name in features
     ]
-    read = ("probability", *of_chains, "place") if of_chains else _READ
-    names = [name for name in (word, *read) if name in features]
-    shown = features[names].assign(
-        members=[members_in_words(each, labels) for each in features["members"]]
+    columns = ("probability", *chain_columns, "place") if chain_columns else _SHOWN_COLUMNS
+    names = [name for name in (word, *columns) if name in features]
+    reading_table = features[names].assign(
+        members=[format_members(members, labels) for members in features["members"]]
     )
-    shown.attrs = features.attrs
-    return shown
+    reading_table.attrs = features.attrs
+    return reading_table
 
 
-def by_member(features: "pandas.DataFrame", labels: "list[str]") -> "pandas.DataFrame":
-    """A table of features as it is written: members in one column, and a column of 0 and 1 for each
-    of these labels."""
+def expand_members(features: "pandas.DataFrame", labels: "list[str]") -> "pandas.DataFrame":
+    """Return a feature table as exported: a 0/1 column per label."""
     import pandas as pd
 
-    taken = set(features.columns)
-    has = {
-        f"{label} (member)" if label in taken else label: [
+    used_names = set(features.columns)
+    member_columns = {
+        f"{label} (member)" if label in used_names else label: [
             int(label in members) for members in features["members"]
         ]
         for label in labels
     }
-    joined = features.assign(members=features["members"].map("; ".join))
-    written = pd.concat([joined, pd.DataFrame(has, index=features.index)], axis=1)
-    written.attrs = {name: value for name, value in features.attrs.items() if name == "interval"}
-    return written
-
-
-def place_sentence(model: Any, tree: Tree, word: str, of: str) -> str:
-    """How many of the features that some but not all share keep to the tree."""
-    table = features_table(model._view, 0.0)
-    place = np.array(place_in_tree(table["members"], tree), dtype=object)
-    copies = table["copies"].to_numpy()
-    total, across = (
-        copies[(place != "leaf") & (place != "root")].sum(),
-        copies[place == "across"].sum(),
+    joined_members = features.assign(members=features["members"].map("; ".join))
+    exported_table = pd.concat(
+        [joined_members, pd.DataFrame(member_columns, index=features.index)], axis=1
     )
-    if total == 0.0:
-        return str(phrase(ENGLISH, "features.no_place", word=word, of=of))
-    parts = {"total": f"{total:.2f}", "clade": f"{total - across:.2f}", "across": f"{across:.2f}"}
-    return str(phrase(ENGLISH, "features.place", word=word, of=of, **parts))
+    exported_table.attrs = {
+        name: value for name, value in features.attrs.items() if name == "interval"
+    }
+    return exported_table
 
 
-def of_options_alone(model: Any) -> bool:
-    """Whether each option has its own aspect and none can be shared."""
+def describe_tree_positions(model: Any, tree: Tree, word: str, members_noun: str) -> str:
+    """Describe how many shared features match a clade of the tree."""
+    table = features_table(model._view, 0.0)
+    position = np.array(locate_in_tree(table["members"], tree), dtype=object)
+    copies = table["copies"].to_numpy()
+    n_shared = copies[(position != "leaf") & (position != "root")].sum()
+    n_across = copies[position == "across"].sum()
+    if n_shared == 0.0:
+        return str(phrase(ENGLISH, "features.no_place", word=word, of=members_noun))
+    parts = {
+        "total": f"{n_shared:.2f}",
+        "clade": f"{n_shared - n_across:.2f}",
+        "across": f"{n_across:.2f}",
+    }
+    return str(phrase(ENGLISH, "features.place", word=word, of=members_noun, **parts))
+
+
+def has_only_unique_aspects(model: Any) -> bool:
+    """Return whether each option has only its unique aspect."""
     return model.get_params().get("aspects") == "unique"
 
 
-def number_finding(model: Any, draws: np.ndarray, word: str, what: str, ci: float) -> Finding:
-    """How many features there are: a sentence, the probability of each number, a picture."""
+def build_number_finding(
+    model: Any, draws: np.ndarray, word: str, counted_noun: str, ci: float
+) -> Finding:
+    """Build the finding about the number of features, with probabilities."""
     import pandas as pd
 
-    sentence = number_of_features(draws, what, ci)
+    sentence = describe_number(draws, counted_noun, ci)
     brief = Brief("Number", order=2)
     if (draws == draws.flat[0]).all():
         return Finding(sentence, brief=brief)
-    values, counts = np.unique(draws, return_counts=True)
-    index = pd.Index(values, name="n_features")
+    numbers, counts = np.unique(draws, return_counts=True)
+    index = pd.Index(numbers, name="n_features")
     table = pd.DataFrame({"probability": counts / draws.size}, index=index)
     table.attrs |= {
         "mean": float(draws.mean()),
@@ -238,27 +247,27 @@ def number_finding(model: Any, draws: np.ndarray, word: str, what: str, ci: floa
     }
     table.attrs["word"] = word
     title, caption = (
-        str(phrase(ENGLISH, f"number.{each}", word=word)) for each in ("title", "caption")
+        str(phrase(ENGLISH, f"number.{key}", word=word)) for key in ("title", "caption")
     )
     picture = Picture("n_features", caption, table)
     return Finding(sentence, title=title, table=table, picture=picture, leads=False, brief=brief)
 
 
-def number_of_features(draws: np.ndarray, what: str, ci: float) -> str:
-    """A sentence about how many there are."""
+def describe_number(draws: np.ndarray, counted_noun: str, ci: float) -> str:
+    """Describe the posterior of the number of features."""
     if (draws == draws.flat[0]).all():
-        return str(phrase(ENGLISH, "number.fixed", what=what, number=f"{draws.flat[0]:g}"))
-    return str(phrase(ENGLISH, "number", what=what, estimate=estimate(draws, ci)))
+        return str(phrase(ENGLISH, "number.fixed", what=counted_noun, number=f"{draws.flat[0]:g}"))
+    return str(phrase(ENGLISH, "number", what=counted_noun, estimate=estimate(draws, ci)))
 
 
 @finding("membership", "Membership of merged features", FULL)
 def membership(model: Any, settings: AnswerSettings) -> Finding | None:
-    """The table of memberships where features were matched."""
-    return None if settings.similar is None else membership_finding(model, settings.similar)
+    """Report memberships in merged features, if features are merged."""
+    return None if settings.similar is None else build_membership_finding(model, settings.similar)
 
 
-def membership_finding(model: Any, similar: float) -> Finding:
-    """Who has the features that were matched from that Jaccard index on."""
+def build_membership_finding(model: Any, similar: float) -> Finding:
+    """Build the finding about memberships in features merged at `similar`."""
     title = ENGLISH["features.membership"]
     table = model.membership(similar=similar)
     return Finding(title=title, table=table, picture=Picture("membership", title, table))

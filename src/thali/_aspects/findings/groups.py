@@ -1,10 +1,10 @@
-"""What a fit to several groups of people finds out, of choices or of similarities."""
+"""Findings of a fit to several groups of respondents."""
 
 from typing import TYPE_CHECKING, Any
 
 from thali._digits import probability
 from thali._labels import listed, plural
-from thali._model.choice_findings import MAX_GROUPS, row_in_words
+from thali._model.choice_findings import MAX_GROUPS, format_row
 from thali._model.common_findings import asked, data, summary
 from thali._model.finding import (
     ON_SCREEN,
@@ -17,128 +17,144 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.group_findings import group_ranks
+from thali._model.phrases import estimate, phrase
 from thali._model.settings import AnswerSettings
-from thali._model.wording import estimate, phrase
 
-from ..answers.matched_features import members_in_words
-from ..answers.options import rank_draws
+from ..answers.matched_features import format_members
+from ..answers.option_tables import compute_ranks
 from .english import ENGLISH
-from .features import by_member, labels_of, number_finding
+from .features import build_number_finding, expand_members, read_labels
 
 if TYPE_CHECKING:
     import pandas
 
-_SURE = 0.95  # probability from which on a difference is named
-_NAMED = 3
+_MIN_CERTAINTY = 0.95  # minimum probability of the direction of a reported difference
+_MAX_DIFFERENCES = 3
 
 
-def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
-    """The makers of the findings but for the paragraph of a paper; `word`: aspect or feature;
-    `check`: of the data; `besides`: answers that are of all groups together."""
+def list_group_findings(word: str, check: Maker, *more_findings: Maker) -> tuple[Maker, ...]:
+    """List the findings of groups, without the methods text.
+
+    `word` is "aspect" or "feature", `check` the model check of the data, and `besides` are findings
+    of all groups together.
+    """
 
     @finding("features", f"Shared {word}s and their weights by group", ON_SCREEN)
     def features(model: Any, settings: AnswerSettings) -> Finding | None:
-        return _features(model, settings, word)
+        return _build_group_features(model, settings, word)
 
     @finding("n_features", f"Number of {word}s", ON_SCREEN)
     def n_features(model: Any, settings: AnswerSettings) -> Finding | None:
-        return number_finding(model, model._view.n_counted, word, f"{word}s", settings.ci)
+        return build_number_finding(model, model._view.n_counted, word, f"{word}s", settings.ci)
 
     question = asked(
         lambda model: phrase(ENGLISH, "groups.asked", names=listed(model._groups), word=word)
     )
-    own = (ranks,) * (word == "aspect")
-    return (question, features, n_features, *own, *besides, parameters, check, summary, data)
+    rank_findings = (ranks,) * (word == "aspect")
+    return (
+        question,
+        features,
+        n_features,
+        *rank_findings,
+        *more_findings,
+        parameters,
+        check,
+        summary,
+        data,
+    )
 
 
-ranks = group_ranks(lambda model: rank_draws(model._view))
+ranks = group_ranks(lambda model: compute_ranks(model._view))
 
 
-def _features(model: Any, settings: AnswerSettings, word: str) -> Finding:
-    """The features that some but not all share, with their weight in each group."""
+def _build_group_features(model: Any, settings: AnswerSettings, word: str) -> Finding:
+    """Report shared features with their weights in each group."""
     table = model.features(similar=settings.similar, ci=settings.ci)
-    labels = labels_of(model)
+    labels = read_labels(model)
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
-    written = by_member(table, labels)
+    exported_table = expand_members(table, labels)
     if not len(shared):
-        none = phrase(ENGLISH, "features.none", word=word)
-        return Finding(none, table=written, is_printed=False, brief=Brief(f"{word.capitalize()}s"))
-    sentence, weights = differences(shared, word), weight_columns(shared)
+        no_features = phrase(ENGLISH, "features.none", word=word)
+        return Finding(
+            no_features,
+            table=exported_table,
+            is_printed=False,
+            brief=Brief(f"{word.capitalize()}s"),
+        )
+    sentence, weights = describe_differences(shared, word), list_weight_columns(shared)
     picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), table)
-    shown = shared[["probability", "mcse", *weights, *table.attrs["compared"]]]
-    shown = shown.assign(members=[members_in_words(each, labels) for each in shared["members"]])
-    number = len(model._groups)
-    more, few = plural(number - MAX_GROUPS, "more group"), number <= MAX_GROUPS
+    reading_table = shared[["probability", "mcse", *weights, *table.attrs["compared"]]]
+    reading_table = reading_table.assign(
+        members=[format_members(members, labels) for members in shared["members"]]
+    )
+    n_groups = len(model._groups)
+    n_hidden, is_few = plural(n_groups - MAX_GROUPS, "more group"), n_groups <= MAX_GROUPS
     return Finding(
         sentence,
         title=str(phrase(ENGLISH, "groups.title", word=word)),
-        table=written,
-        shown=shown,
-        picture=picture if few else None,
-        notes=() if few else (phrase(ENGLISH, "groups.others", word=word, more=more),),
-        brief=Brief(f"{word.capitalize()}s", table=shown[["probability", *weights, "members"]]),
+        table=exported_table,
+        shown=reading_table,
+        picture=picture if is_few else None,
+        notes=() if is_few else (phrase(ENGLISH, "groups.others", word=word, more=n_hidden),),
+        brief=Brief(
+            f"{word.capitalize()}s", table=reading_table[["probability", *weights, "members"]]
+        ),
     )
 
 
-def weight_columns(features: "pandas.DataFrame") -> list[str]:
-    """The columns of the weights in the groups, or latent classes, that people read."""
+def list_weight_columns(features: "pandas.DataFrame") -> list[str]:
+    """List the weight columns of groups or latent classes that users read."""
     return [f"weight[{name}]" for name in features.attrs.get("groups", ())[:MAX_GROUPS]]
 
 
-def differences(shared: "pandas.DataFrame", word: str) -> str:
-    """Which features certainly weigh more in one group than in another."""
-    found = []
+def describe_differences(shared: "pandas.DataFrame", word: str) -> str:
+    """Describe which features certainly weigh more in one group than another."""
+    sentences = []
     for row in shared.to_dict("records"):
         for column, (a, b) in shared.attrs["compared"].items():
-            sure = row[column]
-            if not 1 - _SURE < sure < _SURE:
-                more, less = (a, b) if sure > 0.5 else (b, a)
-                how = {
-                    "sure": probability(max(sure, 1 - sure)),
+            certainty = row[column]
+            if not 1 - _MIN_CERTAINTY < certainty < _MIN_CERTAINTY:
+                heavier_group, lighter_group = (a, b) if certainty > 0.5 else (b, a)
+                facts = {
+                    "sure": probability(max(certainty, 1 - certainty)),
                     "probability": probability(row["probability"]),
                 }
-                members = listed(row["members"])
-                found.append(
-                    str(
-                        phrase(
-                            ENGLISH,
-                            "groups.more",
-                            members=members,
-                            more=more,
-                            less=less,
-                            word=word,
-                            **how,
-                        )
-                    )
-                )
-    return (
-        ". ".join(found[:_NAMED]) + "." if found else str(phrase(ENGLISH, "groups.same", word=word))
-    )
+                facts |= {
+                    "members": listed(row["members"]),
+                    "more": heavier_group,
+                    "less": lighter_group,
+                }
+                sentences.append(str(phrase(ENGLISH, "groups.more", word=word, **facts)))
+    if not sentences:
+        return str(phrase(ENGLISH, "groups.same", word=word))
+    return ". ".join(sentences[:_MAX_DIFFERENCES]) + "."
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: AnswerSettings) -> Finding:
-    """The parameters that are not of single features."""
-    return Finding(notes=parameter_notes(model, model.summary(settings.ci), "groups"))
+    """Report the parameters that do not belong to single features."""
+    return Finding(notes=describe_parameters(model, model.summary(settings.ci), "groups"))
 
 
-def parameter_notes(model: Any, rows: "pandas.DataFrame", several: str) -> tuple[Text, ...]:
-    """The parameters in words, from the rows of the summary; `several`: "groups" or "kinds" of
-    people."""
+def describe_parameters(model: Any, rows: "pandas.DataFrame", key: str) -> tuple[Text, ...]:
+    """Describe the parameters from the rows of the summary.
+
+    `several` is "groups", "kinds" or "individuals", the first part of the keys.
+    """
     kappa = model._view.kappa
     notes: list[Text] = []
     if "alpha" in rows.index:
-        notes.append(phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
+        notes.append(phrase(ENGLISH, "parameters.alpha", value=format_row(rows, "alpha")))
     if kappa is not None:
         spread = estimate(kappa**-0.5, rows.attrs["interval"])
-        notes.append(phrase(ENGLISH, f"{several}.kappa", estimate=spread))
-    notes.append(
-        phrase(ENGLISH, f"{several}.log_likelihood", value=row_in_words(rows, "log_likelihood"))
-    )
+        notes.append(phrase(ENGLISH, f"{key}.kappa", estimate=spread))
+    notes.append(phrase(ENGLISH, f"{key}.log_likelihood", value=format_row(rows, "log_likelihood")))
     return tuple(notes)
 
 
-def modelled(model: Any, word: str) -> Text:
-    """How the groups were modelled."""
-    how = ENGLISH["groups.methods.free" if model._view.kappa is None else "groups.methods.similar"]
-    return phrase(ENGLISH, "groups.methods", number=len(model._groups), word=word, how=how)
+def describe_group_methods(model: Any, word: str) -> Text:
+    """Describe the weights of groups for a methods section."""
+    dependence = ENGLISH[
+        "groups.methods.free" if model._view.kappa is None else "groups.methods.similar"
+    ]
+    return phrase(ENGLISH, "groups.methods", number=len(model._groups), word=word, how=dependence)

@@ -1,11 +1,15 @@
-"""What elimination by aspects finds out by maximum likelihood."""
+"""Findings of elimination by aspects by maximum likelihood."""
 
 from typing import TYPE_CHECKING, Any
 
 from thali._digits import number
 from thali._inference.numerics.ranks import sort_descending
 from thali._labels import listed
-from thali._model.choice_findings import covariates_finding, predictions_finding, ties_sentence
+from thali._model.choice_findings import (
+    build_covariate_finding,
+    build_prediction_finding,
+    describe_ties,
+)
 from thali._model.common_findings import asked, convergence, data, methods
 from thali._model.finding import (
     FULL,
@@ -18,9 +22,9 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._posterior.interval import interval_name
 
 from ..maximum_likelihood.tables import (
@@ -34,27 +38,27 @@ from .english import ENGLISH
 if TYPE_CHECKING:
     from ..models.elimination import EliminationByAspects
 
-_BEST, _WORST = 3, 3
+_MAX_BEST, _MAX_WORST = 3, 3
 
 
-def makers_of(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of the findings."""
-    return MAKERS
+def list_makers(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
+    """List the findings."""
+    return LIKELIHOOD_FINDINGS
 
 
 @finding("weights", "Aspect weights", ON_SCREEN)
 def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
-    """The weights of the aspects; some may be at the boundary."""
+    """Report the weights of the aspects, and which are at the boundary."""
     table = model.summary(settings.ci)
     table.attrs |= {"interval": settings.ci}
-    zero = [
+    zero_weights = [
         str(name) for name, weight in model.maximum_likelihood.weights().items() if weight == 0.0
     ]
-    notes = [str(phrase(ENGLISH, "ml.zero", names=listed(zero)))] if zero else []
+    notes = [str(phrase(ENGLISH, "ml.zero", names=listed(zero_weights)))] if zero_weights else []
     notes += [model._estimates_.error_source] if model._estimates_.error_source else []
-    known = model._estimates_.known
-    is_tree = known.shared.any() and known.crossing is None
-    branches = branch_table(known, model._estimates_.weights) if is_tree else None
+    aspects = model._estimates_.known
+    is_tree = aspects.shared.any() and aspects.crossing is None
+    branches = branch_table(aspects, model._estimates_.weights) if is_tree else None
     table = table.rename_axis(table.index.name or "aspect")
     known_columns = table.dropna(axis="columns", how="all")
     return Finding(
@@ -71,11 +75,11 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
 
 @finding("utility_scale", "Utility scale", ON_SCREEN)
 def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
-    """The utility of each option, the sum of the weights of its aspects."""
+    """Report the utility of each option, the sum of its aspect weights."""
     table = utility_table(model._estimates_, settings.ci)
     utilities = model.maximum_likelihood.utility_scale()
     scale = utilities.iloc[sort_descending(utilities.to_numpy())]
-    best = listed([f"{name} ({number(value)})" for name, value in scale.head(_BEST).items()])
+    best = listed([f"{name} ({number(value)})" for name, value in scale.head(_MAX_BEST).items()])
     sentence = str(phrase(ENGLISH, "ml.best", best=best))
     caption = str(phrase(ENGLISH, "ml.utility.caption", interval=interval_name(settings.ci)))
     return Finding(
@@ -93,40 +97,43 @@ def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Fi
 
 @finding("covariates", "Covariate effects", ON_SCREEN)
 def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
-    """The effects of covariates."""
+    """Report the effects of covariates, if there are any."""
     if not model._covariates:
         return None
     table = model.covariate_effects(settings.ci)
-    return covariates_finding(table, table["estimate"])
+    return build_covariate_finding(table, table["estimate"])
 
 
 @finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
-    """Observed proportions beside predicted probabilities."""
-    return predictions_finding(estimated_predictions(model._estimates_))
+    """Report observed proportions and predicted probabilities."""
+    return build_prediction_finding(estimated_predictions(model._estimates_))
 
 
 @finding("fit", "Goodness of fit", ON_SCREEN, chapter=MISSES)
 def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
-    """The test of fit, the likelihood and what is derived from it."""
+    """Report the test of fit, the likelihood and information criteria."""
     import pandas as pd
 
-    found, test = model.summary().attrs, model._estimates_.usual_test
+    statistics, test = model.summary().attrs, model._estimates_.usual_test
     sentence, notes = str(test), list[Text]()
     if test.kind != "none":
         sentence = f"Test of fit: {test}."
-        pearson = f"{found['pearson']:.4f}"
+        pearson = f"{statistics['pearson']:.4f}"
         notes.append(phrase(ENGLISH, "ml.pearson", pearson=pearson))
-    if "tie" in found:
+    if "tie" in statistics:
         notes.append(
             phrase(
-                ENGLISH, "ml.ties", nu=f"{found['tie']:.4f}", error=f"{found['tie_std_error']:.4f}"
+                ENGLISH,
+                "ml.ties",
+                nu=f"{statistics['tie']:.4f}",
+                error=f"{statistics['tie_std_error']:.4f}",
             )
         )
-    numbers = {name: f"{found[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
-    notes.append(phrase(ENGLISH, "ml.likelihood", what=model._estimates_.coefficients, **numbers))
+    criteria = {name: f"{statistics[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
+    notes.append(phrase(ENGLISH, "ml.likelihood", what=model._estimates_.coefficients, **criteria))
     notes.append(phrase(ENGLISH, "parameters.lapse", lapse=f"{model._estimates_.lapse:g}"))
-    table = pd.DataFrame([found]).drop(columns=["interval", "columns"], errors="ignore")
+    table = pd.DataFrame([statistics]).drop(columns=["interval", "columns"], errors="ignore")
     return Finding(
         sentence,
         title=ENGLISH["ml.fit"],
@@ -139,23 +146,25 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
 
 @finding("residuals", "Largest residuals", chapter=MISSES)
 def residuals(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
-    """The residual of each pair, the largest first."""
+    """Report the residual of each pair, the largest first."""
     table: Any = model.maximum_likelihood.residuals()
-    shown = table.iloc[sort_descending(table["residual"].abs().to_numpy())].reset_index(drop=True)
-    worst = "; ".join(named_row(row) for row in shown.head(_WORST).to_dict("records"))
-    what = ENGLISH["ml.pairs" if model._estimates_.is_of_choices else "ml.outcomes"]
-    sentence = str(phrase(ENGLISH, "ml.worst", what=what, worst=worst))
-    return Finding(sentence, title=ENGLISH["ml.residuals"], table=table, shown=shown)
+    sorted_table = table.iloc[sort_descending(table["residual"].abs().to_numpy())].reset_index(
+        drop=True
+    )
+    worst = "; ".join(named_row(row) for row in sorted_table.head(_MAX_WORST).to_dict("records"))
+    unit_noun = ENGLISH["ml.pairs" if model._estimates_.is_of_choices else "ml.outcomes"]
+    sentence = str(phrase(ENGLISH, "ml.worst", what=unit_noun, worst=worst))
+    return Finding(sentence, title=ENGLISH["ml.residuals"], table=table, shown=sorted_table)
 
 
-def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
-    """How the choices were modelled."""
+def describe_likelihood_methods(model: "EliminationByAspects") -> tuple[Text, ...]:
+    """Describe the model of choices for a methods section."""
     key, source = "ml.methods.elimination", Cite("tversky1972")
     if isinstance(model.aspects, str):
         key, source = "ml.methods.luce", Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(ENGLISH, key, source=source)]
     if model._estimates_.tie is not None:
-        sentences.append(ties_sentence())
+        sentences.append(describe_ties())
     if model._covariates:
         sentences.append(phrase(ENGLISH, "ml.methods.covariates", names=listed(model._covariates)))
     errors: Text = ENGLISH["ml.methods.observed"]
@@ -170,7 +179,7 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     return (*sentences, *([lapse] if model._estimates_.lapse else []))
 
 
-MAKERS = (
+LIKELIHOOD_FINDINGS = (
     asked(lambda model: ENGLISH["ml.asked"]),
     weights,
     utility_scale,
@@ -179,6 +188,6 @@ MAKERS = (
     fit,
     residuals,
     data,
-    methods(modelled),
+    methods(describe_likelihood_methods),
     convergence,
 )

@@ -1,4 +1,4 @@
-"""What the open combination of a prior and a likelihood finds out."""
+"""Findings of the open combination of a prior and a likelihood."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,20 +9,20 @@ from thali._model.finding import MISSES, ON_SCREEN, Brief, Finding, Maker, findi
 from thali._model.settings import AnswerSettings
 
 from .english import ENGLISH
-from .features import features_finding, number_finding, of_variance
+from .features import build_features_finding, build_number_finding, describe_variance
 
 if TYPE_CHECKING:
     from ..models.open import LatentFeatureModel
 
 
-def makers_of(model: "LatentFeatureModel", settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of the findings, with the check that there is for the kind of data."""
-    checked = _CHECKS.get(model._view.data_kind, check)
+def list_makers(model: "LatentFeatureModel", settings: AnswerSettings) -> tuple[Maker, ...]:
+    """List the findings, with the model check for the kind of data."""
+    check_finding = _CHECKS.get(model._view.data_kind, check)
     return (
         asked(lambda model: ENGLISH["open.asked"]),
         features,
         n_features,
-        checked,
+        check_finding,
         summary,
         data,
         methods(lambda model: ()),
@@ -32,29 +32,34 @@ def makers_of(model: "LatentFeatureModel", settings: AnswerSettings) -> tuple[Ma
 
 @finding("features", "Features", ON_SCREEN)
 def features(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
-    """The features, with their probabilities and weights, and who has them."""
-    return features_finding(model, model.features(ci=settings.ci), "feature")
+    """Report the features with probabilities, weights and members."""
+    return build_features_finding(model, model.features(ci=settings.ci), "feature")
 
 
 @finding("n_features", "Number of features", ON_SCREEN)
 def n_features(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
-    """The number of features."""
-    return number_finding(model, model._view.n_features, "feature", "features", settings.ci)
+    """Report the number of features."""
+    return build_number_finding(model, model._view.n_features, "feature", "features", settings.ci)
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
-def explained(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
-    """How much of the similarities is explained."""
+def variance_check(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
+    """Report the variance of the similarities that is accounted for."""
     results: Any = model._data_answers
     share = results.share_explained()
-    sentence = of_variance(share, "additive.explained", whose=ENGLISH["additive.of.expectation"])
+    sentence = describe_variance(
+        share, "additive.explained", whose=ENGLISH["additive.of.expectation"]
+    )
     return Finding(sentence, brief=Brief("Fit"))
 
 
 @finding("check", "Model check", chapter=MISSES)
-def unknown(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
-    """That no replicates are drawn of a likelihood of the user's own."""
+def missing_check(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
+    """Report that a user-defined likelihood has no model check."""
     return Finding(ENGLISH["open.unknown"])
 
 
-_CHECKS = {SIMILARITIES: explained, OWN: unknown}  # of other data replicates are drawn
+_CHECKS = {
+    SIMILARITIES: variance_check,
+    OWN: missing_check,
+}  # other data are compared with replicates

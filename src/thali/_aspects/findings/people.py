@@ -1,106 +1,105 @@
-"""What is found out of people: whether intervals hold for others, and what each prefers whose
-weights are their own."""
+"""Findings about respondents: repeated answers and individual weights."""
 
 from dataclasses import replace
 from typing import Any
 
 from thali._digits import number
 from thali._labels import listed
-from thali._model.choice_findings import dependence_finding, said_of
+from thali._model.choice_findings import build_dependence_finding, describe_dependence
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Finding, Maker, Text, finding
+from thali._model.phrases import phrase
 from thali._model.registry import spec_of
 from thali._model.respondent_findings import effects_finding, individuals_finding
 from thali._model.segment_findings import segment_makers, segmented, segments_once
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._posterior.dependence import POWER
 from thali._trees.tree import Tree
 
-from ..answers.individuals import population_table
-from ..answers.slopes import covariates_in
+from ..answers.individuals import population_shares_table
+from ..answers.weight_slopes import read_covariates
 from ..group_state import SLOPE_SD
 from .english import ENGLISH
-from .groups import parameter_notes
+from .groups import describe_parameters
 
 
 @finding(
     "independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS
 )
 def independence(model: Any, settings: AnswerSettings) -> Finding | None:
-    """What was made of the answers of the same people."""
+    """Report how repeated answers from the same respondents were treated."""
     dependence = model._view.dependence
-    if dependence is None or (found := dependence_finding(dependence)) is None:
+    dependence_finding = None if dependence is None else build_dependence_finding(dependence)
+    if dependence_finding is None:
         return None
     spec = spec_of(model)
     assert spec is not None
     features = spec.features
-    learned = isinstance(model.get_params()[features], str | int | Tree) and bool(
+    is_inferred = isinstance(model.get_params()[features], str | int | Tree) and bool(
         model._view.n_features.any()
     )
-    notes = (
-        (phrase(ENGLISH, "independence.aspects", features=features),)
-        if dependence.by == POWER and learned
-        else ()
-    )
-    return replace(found, notes=notes)
+    if dependence.by == POWER and is_inferred:
+        return replace(
+            dependence_finding, notes=(phrase(ENGLISH, "independence.aspects", features=features),)
+        )
+    return replace(dependence_finding, notes=())
 
 
-def modelled_people(model: Any) -> tuple[Text, ...]:
-    """How a paper says what was made of them; nothing where nobody knew who answered."""
-    return said_of(model._view.dependence)
+def describe_repeated_answers(model: Any) -> tuple[Text, ...]:
+    """Describe the treatment of repeated answers; () for unknown respondents."""
+    return describe_dependence(model._view.dependence)
 
 
-# people of whom each has weights of their own about common ones -----------------------------------
+# Individual weights -------------------------------------------------------------------------------
 
 
 @finding("respondent_effects", "Effects of respondent characteristics", ON_SCREEN)
 def respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
-    """By how much columns of people change what they prefer."""
+    """Report the effects of respondents' covariates on their weights."""
     if model._view.slopes is None:
         return None
-    table, known = model.respondents.effects(settings.ci), covariates_in(model._view)
-    return effects_finding(table, known, "weight", ENGLISH["respondent_effects.by"])
+    table, covariates = model.respondents.effects(settings.ci), read_covariates(model._view)
+    return effects_finding(table, covariates, "weight", ENGLISH["respondent_effects.by"])
 
 
 @finding("individuals", "Individual feature weights", FULL)
 def feature_weights(model: Any, settings: AnswerSettings) -> Finding | None:
-    """The weight of each probable feature for everybody."""
+    """Report the weight of each probable feature for each respondent."""
     table = model.respondents.individuals(settings.ci)
     return Finding(title=ENGLISH["individuals.weights"], table=table) if len(table) else None
 
 
 @finding("individuals", "Individual preferences", FULL)
 def individuals(model: Any, settings: AnswerSettings) -> Finding:
-    """Everybody's share of each option, beside that of the population."""
+    """Report each respondent's shares of the options, and the population's."""
     table, population = (
         model.respondents.individuals(settings.ci),
-        population_table(model._view, settings.ci),
+        population_shares_table(model._view, settings.ci),
     )
     return individuals_finding(
         table, population, ENGLISH["individuals.title"], ENGLISH["individuals.caption"]
     )
 
 
-def segments_of(settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of segments of people."""
+def list_segment_findings(settings: AnswerSettings) -> tuple[Maker, ...]:
+    """List the findings about segments of respondents."""
     return segment_makers(settings, segments_once(settings))
 
 
-def modelled(model: Any) -> tuple[Text, ...]:
-    """How a paper says what was made of everybody's weights."""
+def describe_individual_methods(model: Any) -> tuple[Text, ...]:
+    """Describe the individual weights for a methods section."""
     segments = segmented("each respondent's preference for an option over the others")
-    return (ENGLISH["individuals.methods"], *known_of_people(model), segments)
+    return (ENGLISH["individuals.methods"], *describe_slopes(model), segments)
 
 
-def known_of_people(model: Any) -> tuple[Text, ...]:
-    """How a paper says what everybody's weights depended on; nothing where they did not."""
+def describe_slopes(model: Any) -> tuple[Text, ...]:
+    """Describe the covariates of individual weights; () without covariates."""
     if model._view.slopes is None:
         return ()
-    columns = listed(covariates_in(model._view).sources)
+    columns = listed(read_covariates(model._view).sources)
     return (phrase(ENGLISH, "respondent_effects.methods", columns=columns, sd=number(SLOPE_SD)),)
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: AnswerSettings) -> Finding:
-    """The parameters that are not of single people."""
-    return Finding(notes=parameter_notes(model, model.summary(settings.ci), "individuals"))
+    """Report the parameters that do not belong to single respondents."""
+    return Finding(notes=describe_parameters(model, model.summary(settings.ci), "individuals"))

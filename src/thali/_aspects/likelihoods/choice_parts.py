@@ -8,14 +8,14 @@ import numpy as np
 
 from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.counts import compute_outcomes
-from thali._model.choice_groups import (
+from thali._model.stored_choices import (
     MAX_PAIRS,
-    DataGroups,
-    groups_of_pairs,
-    groups_of_sets,
+    StoredData,
+    all_pair_coordinates,
+    member_coordinates,
     pair_index,
-    pair_names,
-    place_names,
+    store_pairs,
+    store_sets,
 )
 from thali._posterior.view import COVARIATE
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from thali._data.pairs import PairedComparisons
 
 
-def part_of_data(stored: DataGroups, unique: bool) -> DataPart:
+def part_of_data(stored: StoredData, unique: bool) -> DataPart:
     """Return the part of a posterior that is known without draws."""
     return DataPart(
         kind=stored.kind,
@@ -57,7 +57,7 @@ def choices_part(
     """The part of a posterior about pairs; `tie` and `beta`, of ties and covariates, draw by
     draw."""
     labels, cells = np.asarray(data.labels, dtype=str), data.cells
-    stored = groups_of_pairs(data, lapse, tie is not None)
+    stored = store_pairs(data, lapse, tie is not None)
     variables = {
         "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
     }
@@ -77,7 +77,7 @@ def choices_part(
             ("chain", "draw", "pair"),
             probability.reshape(*shape, -1),
         )
-        coordinates |= pair_names(labels)
+        coordinates |= all_pair_coordinates(labels)
         terms = (terms + stored.coefficients).reshape(*shape, -1)
         pointwise = {"wins": (("chain", "draw", "compared_pair"), terms)}
     return replace(
@@ -163,7 +163,7 @@ def sets_part(
 ) -> DataPart:
     """The part of a posterior about choices from sets."""
     labels, asked = np.asarray(data.labels, dtype=str), data.questions()
-    stored = groups_of_sets(data, lapse)
+    stored = store_sets(data, lapse)
     variables: dict[Any, Any] = {
         "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
     }
@@ -175,7 +175,7 @@ def sets_part(
             ("chain", "draw", "pair"),
             probability.reshape(*shape, -1),
         )
-        coordinates = pair_names(labels)
+        coordinates = all_pair_coordinates(labels)
     if len(asked.counts) <= MAX_PAIRS:
         answers = choice_answers(columns, data, lapse)(slice(0, data.n_sets))
         pointwise = {
@@ -183,7 +183,7 @@ def sets_part(
         }
     if answers is not None:
         variables["set_probability"] = (("chain", "draw", "place"), answers.reshape(*shape, -1))
-        coordinates |= place_names(data)
+        coordinates |= member_coordinates(data)
     return replace(
         part_of_data(stored, unique),
         descriptions={

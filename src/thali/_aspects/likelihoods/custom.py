@@ -11,11 +11,11 @@ import numpy as np
 
 from thali._compile.jit import constants_digest, register_user_function
 from thali._data.observed import Observed
-from thali._model.saved import NotSaved
+from thali._model.model_files import NotSaved
 from thali.errors import ArgumentError
 
 from .. import operations
-from ..weight_priors import EXPONENTIAL, are_positive
+from ..weight_priors import EXPONENTIAL, is_positive_prior
 from . import full_evaluation, term_sums
 from .parameters import (
     FLAT,
@@ -42,6 +42,8 @@ MIN_ARGUMENTS = {"of_pair": 4}  # also accepted: own_i and own_j may be left out
 @dataclass(frozen=True, repr=False)
 class Custom:
     r"""A likelihood of your own, for data that are a NamedTuple of yours.
+
+    Experimental: its arguments may change in a later version.
 
     Write plain Python functions of numbers and arrays; thali compiles them (numba). One function is
     enough: `log_likelihood`, which every move of the sampler then evaluates. Where the likelihood
@@ -181,7 +183,7 @@ class Custom:
 
     def _made(self, observed: Observed, allocates: bool, weights: Any) -> Any:
         """The data and the priors of the parameters as the samplers read them."""
-        signed = not are_positive(weights)
+        signed = not is_positive_prior(weights)
         if not self.parameters:
             return self._class(allocates, signed)(observed.fields, observed.n_options)
         fields = observed.fields._replace(
@@ -356,7 +358,7 @@ def _register_parameters(cls, custom: Custom, of_data: Any) -> None:
     code = f"lambda likelihood, c: cls(of_data({', '.join(fields)}), {rest})"
     term_sums.seen.register(cls)(eval(code, {"__name__": __name__, "cls": cls, "of_data": of_data}))
     operations.draw_parameters.register(cls)(draw_by_slices)
-    operations.note_parameters.register(cls)(note_values)
+    operations.record_parameters.register(cls)(note_values)
     if custom.log_prior is not None:
         log_prior: Any = register_user_function(custom.log_prior, inline=True)
         own_log_prior.register(cls)(lambda likelihood: log_prior(likelihood.data))

@@ -10,11 +10,11 @@ from thali._arguments import one_of
 from thali._data.connectivity import number_components
 from thali._data.pairs import PairedComparisons
 from thali._labels import listed, shorten
-from thali._model.names import aspects_meant
+from thali._model.aliases import aspects_meant
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError, InPython, Message, Setting, Value
 
-from ..priors.feature_argument import column_names, prior_of
+from ..priors.feature_argument import build_feature_prior, list_feature_names
 from ..priors.given import Given
 from .problem import patterns, scaled
 
@@ -62,13 +62,13 @@ def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownA
                 " or the file of a table.",
             ),
         )
-    matrix = cast(Given, prior_of("aspects", aspects, labels, words=("unique",))).matrix
+    matrix = cast(Given, build_feature_prior("aspects", aspects, labels, words=("unique",))).matrix
     if matrix.shape[0] != len(labels):
         raise ArgumentError(
             f"The aspect matrix has {matrix.shape[0]} rows, but the data have {len(labels)}"
             " options; give one row per option."
         )
-    names = column_names(aspects, labels, matrix.shape[1])
+    names = list_feature_names(aspects, labels, matrix.shape[1])
     if not unique:
         if not matrix.any():
             raise ArgumentError(

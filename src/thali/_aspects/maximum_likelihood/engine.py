@@ -11,8 +11,8 @@ from thali._data.kinds import PAIRS
 from thali._described import Facts
 from thali._labels import plural
 from thali._model.base import Job, Model
-from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine, Prepared, refuse_other_methods
+from thali._model.tie_treatment import CONVERSIONS, counted, has_ties, with_covariates
 from thali._people.populations import INDEPENDENT, check_people
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliWarning
@@ -36,7 +36,7 @@ class MaximumLikelihood(Engine):
 
     def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
         """The fit, checked; `asked` are the arguments of `fit`."""
-        from thali._model.given_data import data_of_thali
+        from thali._model.data_argument import data_of_thali
 
         from .fit import estimate
 
@@ -67,7 +67,9 @@ class MaximumLikelihood(Engine):
         found = _estimates(model)
         over = ()
         if found.clusters is not None and found.is_over_people:
-            over = (("standard errors", f"clustered by respondent ({found.clusters.number:,})"),)
+            over = (
+                ("standard errors", f"clustered by respondent ({found.clusters.n_respondents:,})"),
+            )
         return (
             *over,
             (
@@ -124,12 +126,12 @@ class MaximumLikelihood(Engine):
         self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None
     ) -> "np.ndarray | list[np.ndarray]":
         """Choice probabilities at the estimates, lapse included."""
-        from thali._model.asked_sets import has_answers, places_of
+        from thali._model.option_sets import is_best_worst, set_indices
 
         found = _estimates(model)
-        if return_se or has_answers(sets):
+        if return_se or is_best_worst(sets):
             model._fitted()
-        places, paired = places_of(sets, list(found.data.labels))
+        places, paired = set_indices(sets, list(found.data.labels))
         if paired:
             first, second = np.array(places).T
             return found.probabilities(first, second, _values(found, covariates, len(places)))
@@ -154,15 +156,15 @@ class MaximumLikelihood(Engine):
         """Probabilities of the three outcomes of comparisons that may end in a tie, at the
         estimates."""
         from thali._inference.numerics.counts import compute_outcomes
-        from thali._model.asked_sets import table_of_outcomes, tied_places
+        from thali._model.option_sets import pair_indices, tabulate_outcomes
 
         found = _estimates(model)
         labels = list(found.data.labels)
-        first, second = tied_places(
+        first, second = pair_indices(
             pairs, labels, found.tie is not None or model.ties == "davidson"
         )
         p = found.probabilities(first, second, _values(found, covariates, len(first)))
-        return table_of_outcomes(
+        return tabulate_outcomes(
             labels, first, second, compute_outcomes(p, 1.0 - p, found.tie or 0.0)
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._arguments import between
 from thali._data.pairs import PairedComparisons
-from thali._model.clusters import Clusters, DesignEffect, design_effect
+from thali._model.clusters import AnswersByRespondent, DesignEffect, compute_design_effect
 from thali._model.respondent_scores import (
     RespondentScores,
     ScoreVariance,
@@ -48,7 +48,9 @@ class Estimates:
     lapse: float
     pose: PairProblem
     maximum: Maximum
-    clusters: Clusters | None = None  # the answers of each person; None: nobody knows who answered
+    clusters: AnswersByRespondent | None = (
+        None  # the answers of each person; None: nobody knows who answered
+    )
 
     @property
     def weights(self) -> np.ndarray:
@@ -80,7 +82,10 @@ class Estimates:
     @property
     def is_tested_over_people(self) -> bool:
         """Return whether respondents are enough for tests of fit over them."""
-        return self.clusters is not None and self.clusters.number >= self.n_parameters + MORE_PEOPLE
+        return (
+            self.clusters is not None
+            and self.clusters.n_respondents >= self.n_parameters + MORE_PEOPLE
+        )
 
     @property
     def error_source(self) -> str:
@@ -89,7 +94,7 @@ class Estimates:
         if self.clusters is None or not self.is_over_people:
             return ""
         respondents, answers = (
-            f"{self.clusters.number:,} respondents",
+            f"{self.clusters.n_respondents:,} respondents",
             f"{self.pose.totals.sum():,.15g} choices",
         )
         found = (
@@ -117,7 +122,7 @@ class Estimates:
         if not self.is_over_people:
             return self._covariance()
         assert self.clusters is not None
-        freedom = (self.clusters.number - 1) / self._directions.root.shape[1]
+        freedom = (self.clusters.n_respondents - 1) / self._directions.root.shape[1]
         return self._covariance(
             raise_improbable_variance(self._score_variance, self.error_df, freedom)
         )
@@ -313,8 +318,12 @@ class Estimates:
             root * each.outcome_scores() for each in ((self,) if larger is None else (self, larger))
         ]
         df = self.df if larger is None else larger.n_parameters - self.n_parameters
-        return design_effect(
-            residuals, self.clusters.number, None if larger is None else columns[1], columns[0], df
+        return compute_design_effect(
+            residuals,
+            self.clusters.n_respondents,
+            None if larger is None else columns[1],
+            columns[0],
+            df,
         )
 
     def outcome_scores(self) -> np.ndarray:

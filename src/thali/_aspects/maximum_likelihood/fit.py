@@ -10,7 +10,7 @@ from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._inference.seeds import spawn_generators
 from thali._labels import shorten
-from thali._model.clusters import clusters_of
+from thali._model.clusters import group_by_respondent
 from thali.errors import DataError, EstimateWarning, Setting
 
 from ..likelihoods.elimination import Elimination, as_pairs, refuse_sets
@@ -100,7 +100,7 @@ def at_maximum(
     assert isinstance(pose, PairProblem)
     points = starting_points(pose, starts, spawn_generators(random_seed, 1)[0])
     return Estimates(
-        data, known, float(lapse), pose, maximise(pose, points), clusters_of(data, ties)
+        data, known, float(lapse), pose, maximise(pose, points), group_by_respondent(data, ties)
     )
 
 

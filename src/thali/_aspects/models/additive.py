@@ -16,11 +16,11 @@ from thali._inference.numerics.counts import log_normal_density
 from thali._inference.progress import Progress
 from thali._inference.warn import silence_warnings, warn
 from thali._labels import shorten
-from thali._model.available import requires
-from thali._model.dependence import dependence_of_chains
+from thali._model.design_effects import dependence_of_chains
 from thali._model.engine import Engine
+from thali._model.model_files import digest_of
+from thali._model.requirements import requires
 from thali._model.sampling import Sampling, parameters_of
-from thali._model.saved import digest_of
 from thali._model.settings import AnswerSettings
 from thali._model.spec import MODEL
 from thali._people.populations import ADJUSTED, Groups, Individuals, check_people
@@ -28,14 +28,14 @@ from thali._posterior.dependence import Dependence
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
-from ..answers.kind import of_only
+from ..answers.data_kind_checks import require_data_kind
 from ..draws.similarities import measured_similarities
 from ..likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, mean_share, suited_prior
 from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
 from ..likelihoods.residuals import CONSTANT, VARIANCE
 from ..populations.one import Population
 from ..populations.populations import population_of
-from ..priors.feature_argument import prior_of
+from ..priors.feature_argument import build_feature_prior
 from ..samplers.chains import FeatureChain
 from ..samplers.task import build_task
 from ..spec import ADDITIVE, OPEN
@@ -261,7 +261,7 @@ LAPSE = 0.01
 
 def similarities(model: Any, name: str) -> None:
     """Require draws of similarities of one group of respondents."""
-    of_only(SIMILARITIES, model._view, name)
+    require_data_kind(SIMILARITIES, model._view, name)
 
 
 def learned_sigma(model: Any, name: str) -> None:
@@ -272,9 +272,9 @@ def learned_sigma(model: Any, name: str) -> None:
 
 def individual_weights(model: Any, name: str) -> None:
     """Require individual weights of features."""
-    from ..answers.individuals import of_everybody
+    from ..answers.individuals import require_individual_weights
 
-    of_everybody(model._view, name)
+    require_individual_weights(model._view, name)
 
 
 class AdditiveClustering(AdditiveAnswers):
@@ -442,7 +442,7 @@ class AdditiveClustering(AdditiveAnswers):
         rules = rules_for(data)
         self._refuse_others(rules.kind)
         return {
-            "prior": prior_of("features", self._features, data.labels, words=("ibp",)),
+            "prior": build_feature_prior("features", self._features, data.labels, words=("ibp",)),
             "likelihood": rules.likelihood(self),
             "weight_prior": self._weight_prior_for(data),
             "alpha": self.alpha,
@@ -613,16 +613,16 @@ class AdditiveClustering(AdditiveAnswers):
         ----------
         Navarro & Griffiths (2007), section 4, eq. 8 to 13.
         """
-        from ..answers.estimate import KINDS, estimate
+        from ..answers.estimate import ESTIMATORS, estimate_features
         from ..draws.columns import columns_of
 
-        one_of("kind", kind, KINDS)
+        one_of("kind", kind, ESTIMATORS)
         posterior = self._view
 
         def make() -> "Estimate":
             data = measured_similarities(posterior)
             parts = self._parts_but_sigma(data)
-            return estimate(
+            return estimate_features(
                 kind,
                 columns_of(posterior),
                 constant=posterior.constant,

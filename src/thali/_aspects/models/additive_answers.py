@@ -4,11 +4,11 @@ check."""
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import TRIPLETS
-from thali._model.available import requires
+from thali._model.requirements import requires
 from thali._posterior.interval import INTERVAL
 
-from ..answers.kind import of_only
-from ..priors.feature_argument import insert_names
+from ..answers.data_kind_checks import require_data_kind
+from ..priors.feature_argument import insert_feature_names
 from .base import LatentFeatures
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def triplets(model: Any, name: str) -> None:
     """Require draws of triplets of one group of respondents."""
-    of_only(TRIPLETS, model._view, name)
+    require_data_kind(TRIPLETS, model._view, name)
 
 
 class AdditiveAnswers(LatentFeatures):
@@ -62,7 +62,7 @@ class AdditiveAnswers(LatentFeatures):
             return table
         shared: Any = table[table["members"].map(len) > 1]
         table = shared.reset_index(drop=True)
-        insert_names(table, "feature", self._features, self._view.labels)
+        insert_feature_names(table, "feature", self._features, self._view.labels)
         return table
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -133,7 +133,7 @@ class AdditiveAnswers(LatentFeatures):
         ArgumentError
             If the model was fitted to other data, a label is unknown, or an entry is no set.
         """
-        return self._data_answers.predicted(sets, return_se, None)
+        return self._data_answers.predict_proba(sets, return_se, None)
 
     @requires(triplets)
     def pair_ranks(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -164,7 +164,7 @@ class AdditiveAnswers(LatentFeatures):
         ArgumentError
             If the model was fitted to other data, or there are more than 2,000 pairs.
         """
-        from ..answers.triplets import pair_ranks_table
+        from ..answers.triplet_results import pair_ranks_table
 
         return pair_ranks_table(self._view, ci)
 
@@ -203,6 +203,6 @@ class AdditiveAnswers(LatentFeatures):
         ArgumentError
             If a label or the goal is unknown, or the model was fitted to other data.
         """
-        from ..answers.triplets import next_triplets_table
+        from ..answers.triplet_results import next_triplets_table
 
         return next_triplets_table(self._view, n, among, goal, random_seed)

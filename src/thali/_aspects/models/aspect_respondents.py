@@ -3,7 +3,7 @@
 from thali._people.latent_classes import HasLatentClasses
 from thali._people.segments import HasSegments, Preferences
 
-from ..answers.individuals import of_everybody, preferences_of_people
+from ..answers.individuals import compute_preferences, require_individual_weights
 from .feature_respondents import FeatureRespondents
 
 
@@ -16,4 +16,4 @@ class AspectRespondents(FeatureRespondents, HasSegments, HasLatentClasses):
     """
 
     def _preferences(self) -> Preferences:
-        return preferences_of_people(of_everybody(self._model._view, "segments"))
+        return compute_preferences(require_individual_weights(self._model._view, "segments"))

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._model.available import configures, draws, requires
+from thali._model.chain_model import RunByChains
+from thali._model.data_argument import data_of_thali
 from thali._model.engine import Engine, Prepared
 from thali._model.evidence import EvidenceRun, checked_evidence_run
-from thali._model.given_data import data_of_thali
 from thali._model.group_models import HasGroups
 from thali._model.prior_sample import PriorSample
-from thali._model.run_by_chains import RunByChains
+from thali._model.requirements import mark_as_setup, require_draws, requires
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from thali._posterior.dependence import Dependence
     from thali._trees.tree import Tree
 
-    from ..answers.data_answers import DataAnswers
-    from ..answers.matched_features import Matched
+    from ..answers.matched_features import MatchedFeatures
+    from ..answers.posterior_results import PosteriorResults
 
 
 class LatentFeatures(HasGroups, RunByChains):
@@ -47,12 +47,12 @@ class LatentFeatures(HasGroups, RunByChains):
     _VIEW = Posterior
 
     @property
-    def _data_answers(self) -> "DataAnswers":
+    def _data_answers(self) -> "PosteriorResults":
         """What is answered because of the data and the people, made once."""
-        from ..answers.registry import answers_of
+        from ..answers.registry import load_results
 
         posterior = self._view
-        return self._once("answers", lambda: answers_of(posterior))
+        return self._once("answers", lambda: load_results(posterior))
 
     def _parts(self, data: Any) -> dict[str, Any]:
         raise NotImplementedError
@@ -165,7 +165,7 @@ class LatentFeatures(HasGroups, RunByChains):
         run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
         return self._carry_out(self._engine.job(self, data, run))
 
-    @configures
+    @mark_as_setup
     def prepare(
         self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
     ) -> Prepared:
@@ -219,8 +219,8 @@ class LatentFeatures(HasGroups, RunByChains):
         from thali._posterior.summary import summary_table
 
         summary, answers = self.summary(), self._data_answers
-        judged: Any = summary[[answers.judges(name) for name in summary.index]]
-        if more := answers.judged_besides():
+        judged: Any = summary[[answers.is_agreement_row(name) for name in summary.index]]
+        if more := answers.agreement_quantities():
             judged = pd.concat([judged, summary_table(more)])
         judged.attrs.update(summary.attrs)
         return judged
@@ -266,7 +266,7 @@ class LatentFeatures(HasGroups, RunByChains):
         """
         return super().summary(ci)
 
-    @requires(draws)
+    @requires(require_draws)
     def features(
         self, min_probability: float = 0.05, similar: float | None = None, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
@@ -314,15 +314,15 @@ class LatentFeatures(HasGroups, RunByChains):
         ArgumentError
             If min_probability, similar or ci is out of its range.
         """
-        from ..answers.features import owners_drawn, place_in_tree
+        from ..answers.features import feature_plot_inputs, locate_in_tree
 
         table = self._data_answers.features(min_probability, similar, self._matched, ci)
-        table.attrs |= owners_drawn(self._view) | {"interval": ci}
+        table.attrs |= feature_plot_inputs(self._view) | {"interval": ci}
         if prior_tree := self._tree():
-            table.insert(0, "place", place_in_tree(table["members"], prior_tree))
+            table.insert(0, "place", locate_in_tree(table["members"], prior_tree))
         return table
 
-    @requires(draws)
+    @requires(require_draws)
     def membership(self, similar: float = 0.8, min_probability: float = 0.05) -> "pandas.DataFrame":
         """Which options own the features that were matched across draws, and how surely.
 
@@ -347,18 +347,18 @@ class LatentFeatures(HasGroups, RunByChains):
         ArgumentError
             If min_probability or similar is out of its range.
         """
-        from ..answers.matched_features import matched_table, membership_table
+        from ..answers.matched_features import matched_features_table, membership_table
 
         found = self._matched(similar, min_probability)
         table = membership_table(self._view, found)
-        features = matched_table(self._view, found)
+        features = matched_features_table(self._view, found)
         names = [name for name in ("probability", "weight", "converged") if name in features]
         table.attrs |= {name: features[name].tolist() for name in names} | {
             "word": self._view.facts.word
         }
         return table
 
-    @requires(draws)
+    @requires(require_draws)
     def option_similarity(self) -> "pandas.DataFrame":
         r"""How much of what options have they share, two at a time: the posterior mean of the
         shared part.
@@ -386,7 +386,7 @@ class LatentFeatures(HasGroups, RunByChains):
         ----------
         Görür, Jäkel & Rasmussen (2006), section 5.
         """
-        from ..answers.options import similarity_table
+        from ..answers.option_tables import similarity_table
 
         return similarity_table(self._view)
 
@@ -394,7 +394,7 @@ class LatentFeatures(HasGroups, RunByChains):
         """Return what every draw predicts for data that the model was fitted without."""
         return self._engine.predict_left_out(self, part)
 
-    @requires(draws)
+    @requires(require_draws)
     def log_evidence(
         self,
         draws: int = 1000,
@@ -492,9 +492,9 @@ class LatentFeatures(HasGroups, RunByChains):
     def _part_of_group(self, name: str) -> Self:
         return self._of_part(self._view.of_group(name).tree, f"group {name}")
 
-    def _matched(self, similar: float, min_probability: float) -> "Matched":
+    def _matched(self, similar: float, min_probability: float) -> "MatchedFeatures":
         """The matched features, made once."""
-        from ..answers.matched_features import matched_features
+        from ..answers.matched_features import match_posterior
 
         wanted = similar, min_probability
-        return self._once(("matched", *wanted), lambda: matched_features(self._view, *wanted))
+        return self._once(("matched", *wanted), lambda: match_posterior(self._view, *wanted))

@@ -4,13 +4,13 @@ check."""
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from thali._model.available import covariates, requires
-from thali._model.run_by_chains import chains_that_go_on
+from thali._model.chain_model import chains_that_go_on
+from thali._model.requirements import require_covariates, requires
 from thali._posterior.dependence import INDEPENDENT
 from thali._posterior.interval import INTERVAL
 from thali.errors import ArgumentError, Setting
 
-from ..answers.kind import of_choices
+from ..answers.data_kind_checks import require_choices
 from .base import LatentFeatures
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def choices(model: Any, name: str) -> None:
     """Require draws of choices of one group of respondents."""
-    of_choices(model._view, name)
+    require_choices(model._view, name)
 
 
 def ranked_options(model: Any, name: str) -> None:
@@ -55,7 +55,7 @@ class ChoiceAnswers(LatentFeatures):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        from ..answers.options import unique_weights_table
+        from ..answers.option_tables import unique_weights_table
 
         return unique_weights_table(self._view, ci)
 
@@ -64,7 +64,7 @@ class ChoiceAnswers(LatentFeatures):
         """After `fit`: the covariates of comparisons that it used."""
         return self._engine.covariates(self)
 
-    @requires(covariates)
+    @requires(require_covariates)
     def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds of the first of two options.
 
@@ -191,11 +191,11 @@ class ChoiceAnswers(LatentFeatures):
         if respondent is not None:
             from thali._people.columns import no_covariates
 
-            from ..answers.new_people import predicted_of_population
+            from ..answers.new_respondents import predict_from_population
 
             if not self._engine.draws:
                 raise no_covariates()
-            return predicted_of_population(self._view, sets, return_se, covariates, respondent)
+            return predict_from_population(self._view, sets, return_se, covariates, respondent)
         return self._engine.predict_proba(self, sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from thali._arguments import one_of
 from thali._data.groups import GroupedData
 from thali._data.kinds import KINDS, PAIRS, PEOPLE
-from thali._model.available import maximum_likelihood, requires
 from thali._model.base import FixedMethod
-from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine
+from thali._model.requirements import require_maximum_likelihood, requires
 from thali._model.settings import AnswerSettings
+from thali._model.tie_treatment import CONVERSIONS, counted, has_ties, with_covariates
 from thali._people.populations import (
     ADJUSTED,
     Groups,
@@ -25,7 +25,7 @@ from thali._posterior.interval import INTERVAL
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, InPython, Setting
 
-from ..choice_dependence import dependence_of_choices
+from ..choice_dependence import choice_dependence
 from ..likelihoods.elimination import Elimination, refuse_sets
 from ..likelihoods.elimination_of_groups import for_groups
 from ..maximum_likelihood.answers import AspectEstimates
@@ -33,7 +33,7 @@ from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
 from ..populations.kinds import UnknownKinds
 from ..populations.one import Population
 from ..populations.populations import population_of
-from ..priors.feature_argument import insert_names, prior_of
+from ..priors.feature_argument import build_feature_prior, insert_feature_names
 from ..priors.given import Given
 from .choice_answers import ChoiceAnswers
 from .engines import BY_CHAINS
@@ -192,9 +192,9 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         """The settings; segments are of people of whom each has weights of their own."""
         if settings.segments is not None:
             if not isinstance(self.people, Individuals):
-                from ..answers.individuals import no_individuals
+                from ..answers.individuals import individual_weights_error
 
-                raise no_individuals("segments")
+                raise individual_weights_error("segments")
             if people := len(
                 self._groups if self._is_fitted() else data.respondents
             ):  # else the fit says what is missing
@@ -202,11 +202,11 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         return settings
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        return dependence_of_choices(self.people, data, parts)
+        return choice_dependence(self.people, data, parts)
 
     def _parts(self, data: Any) -> dict[str, Any]:
         one_of("unique", self.unique, (True, False))
-        prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", "unique"))
+        prior = build_feature_prior("aspects", self.aspects, data.labels, words=("ibp", "unique"))
         lapse = Elimination.lapse if self.lapse is None else self.lapse
         ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
         likelihood = Elimination(lapse, bool(self.unique), ties, data.covariate_names)
@@ -263,7 +263,7 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         return AspectRespondents(self)
 
     @property
-    @requires(maximum_likelihood)
+    @requires(require_maximum_likelihood)
     def maximum_likelihood(self) -> AspectEstimates:
         """The results that only ``method="maximum-likelihood"`` has; it leaves no draws.
 
@@ -350,12 +350,12 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         """
         table = super().features(min_probability, similar, ci)
         if similar is None:
-            insert_names(table, "aspect", self.aspects, self._view.labels)
+            insert_feature_names(table, "aspect", self.aspects, self._view.labels)
         return table
 
     def _part_of_class(self, number: int) -> "EliminationByAspects":
         results: Any = self._data_answers
-        return self._of_part(results.classes.of_group(str(number)).tree, f"class {number}")
+        return self._of_part(results.class_posterior.of_group(str(number)).tree, f"class {number}")
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior predictive check: what was observed against replicates that the fitted model

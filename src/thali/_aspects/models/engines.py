@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 from thali._inference.chains import FIRST_DRAWS, Run, build_run, choose_recorded_chains
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
-from thali._model.bound import bounded, share_left
 from thali._model.engine import ChainsOfRespondents, Prepared
+from thali._model.run_budget import limit_run, remaining_budget
 from thali._model.sampling import Sampling
 from thali._posterior.dependence import Dependence
 from thali.errors import ConvergenceWarning, DataWarning, ThaliWarning
 
 from ..answers.stored_layout import TEMPERED_LATER
-from ..samplers.chains import chains_of, end_pilot, pilot_of
-from ..samplers.task import LEVELS, PreparedChains
+from ..samplers.chains import build_chains, count_pilot_sweeps, end_pilot
+from ..samplers.task import FIRST_LEVELS, PreparedChains
 
 if TYPE_CHECKING:
     import pandas
@@ -60,12 +60,12 @@ class ByChains(ChainsOfRespondents):
         return replace(sampling, quicker=model._quicker(source))
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        from ..answers.fit_quality import noise_sentence, swap_sentence
+        from ..answers.fit_quality import describe_odd_sigma, describe_slow_swaps
 
         yield from super().outcome(model, job)
-        if sentence := swap_sentence(model._view):
+        if sentence := describe_slow_swaps(model._view):
             yield ConvergenceWarning(sentence)
-        if sentence := noise_sentence(model._view, "sigma_scores_" in vars(model)):
+        if sentence := describe_odd_sigma(model._view, "sigma_scores_" in vars(model)):
             yield DataWarning(sentence)
 
     def options_of_fit(self, model: Any) -> list[str]:
@@ -86,18 +86,18 @@ class ByChains(ChainsOfRespondents):
         self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None
     ) -> Any:
         """Posterior mean choice probabilities, lapse included."""
-        return model._data_answers.predicted(sets, return_se, covariates)
+        return model._data_answers.predict_proba(sets, return_se, covariates)
 
     def predict_outcomes(
         self, model: Any, pairs: Any, covariates: Any = None
     ) -> "pandas.DataFrame":
         """Posterior mean probabilities of the three outcomes of comparisons that may end in a
         tie."""
-        return model._data_answers.outcomes(pairs, covariates)
+        return model._data_answers.predict_outcomes(pairs, covariates)
 
     def predict_left_out(self, model: Any, part: Any) -> Any:
         """What every draw predicts for data that the model was fitted without."""
-        return model._data_answers.left_out(part)
+        return model._data_answers.predict_held_out(part)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """How probable all choices of a person together are, of whom nothing else is known."""
@@ -128,13 +128,13 @@ def sampling_of_parts(
         first = min(first, FIRST_TEMPERED)
     # there is something that the budget may shorten
     if run.max_time is None and (run.draws is None or is_free):
-        task = task.with_short_run(run.progressbar)
-    bound = bounded(
-        run, thin, task.seconds_of_sweep(), first, share=1.0 if share is None else share
+        task = task.add_work_counts(run.progressbar)
+    bound = limit_run(
+        run, thin, task.forecast_sweep_seconds(), first, share=1.0 if share is None else share
     )
     run = bound.run
     task = replace(task, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
-    task.pilot = pilot_of(task, run.draws is not None) if is_free else 0
+    task.pilot = count_pilot_sweeps(task, run.draws is not None) if is_free else 0
 
     def tree(chains: Sequence["FeatureChain"]) -> "xarray.DataTree":
         attrs: dict[str, Any] = {} if dependence is None else dependence.attributes
@@ -144,32 +144,32 @@ def sampling_of_parts(
             TEMPERED_LATER: int(share is not None),
         }
         numbers, count = choose_recorded_chains(chains)
-        draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
+        draws = [chains[number].collect_draws(chains[number].first + count) for number in numbers]
         return population.tree(draws, source, parts, task, attrs)
 
     def tempered(sweeps: int) -> Sampling[Any] | None:
-        left = share_left(sweeps, bound.sweep)
+        left = remaining_budget(sweeps, bound.sweep)
         if not task.may_temper or left < MIN_SHARE:
             return None
         return sampling_of_parts(
-            population, source, asked, parts | {"tempering": LEVELS}, dependence, left
+            population, source, asked, parts | {"tempering": FIRST_LEVELS}, dependence, left
         )
 
     return Sampling(
         source=source,
         run=run,
-        chains=lambda draws, seed: chains_of(replace(task, draws=draws), run.chains, seed),
+        chains=lambda draws, seed: build_chains(replace(task, draws=draws), run.chains, seed),
         tree=tree,
         completed=population.completed,
         found=lambda tree, chains, seed: {},
         end_pilot=end_pilot,
         is_compiled=task.kernel.is_compiled(task.model),
         tempered=tempered,
-        settings=bound.asked | {"tune": asked.tune},
+        settings=bound.settings | {"tune": asked.tune},
         first_draws=bound.first_draws,
-        bound=bound.most,
+        bound=bound.max_draws,
         forecast=bound.forecast,
-        shortened=lambda chains: bound.thin / chains[0].thin / task.times_heavier(chains),
+        shortened=lambda chains: bound.thin / chains[0].thin / task.compute_cost_ratio(chains),
     )
 
 

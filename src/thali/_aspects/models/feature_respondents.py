@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from thali._people.respondents import RespondentResults
 from thali._posterior.interval import INTERVAL
 
-from ..answers.individuals import of_everybody, person_table
-from ..answers.slopes import effects_table
+from ..answers.individuals import person_weights_table, require_individual_weights
+from ..answers.weight_slopes import effects_table
 
 if TYPE_CHECKING:
     import pandas
@@ -45,7 +45,9 @@ class FeatureRespondents(RespondentResults):
         ArgumentError
             If the model was not fitted with `people=Individuals()`.
         """
-        return person_table(of_everybody(self._model._view, "individuals"), ci)
+        return person_weights_table(
+            require_individual_weights(self._model._view, "individuals"), ci
+        )
 
     def effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Return the effect on weights of a unit of each column of `Individuals(by=...)`.

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.available import requires
-from thali._model.saved import NotSaved
+from thali._model.model_files import NotSaved
+from thali._model.requirements import requires
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
 from ..draws.columns import columns_of
 from ..likelihoods.custom import Custom
 from ..likelihoods.own_data import predicted_by_draws
-from ..priors.feature_argument import as_prior
+from ..priors.feature_argument import convert_tree
 from .choice_answers import ChoiceAnswers
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class LatentFeatureModel(ChoiceAnswers):
 
     def _parts(self, data: Any) -> dict[str, Any]:
         names = ("likelihood", "weight_prior", "alpha", "tempering")
-        return {"prior": as_prior(self.prior)} | {name: getattr(self, name) for name in names}
+        return {"prior": convert_tree(self.prior)} | {name: getattr(self, name) for name in names}
 
     def predict_proba(self, sets: Any, return_se: bool = False) -> Any:  # type: ignore[override]
         """Posterior mean probabilities of choices, lapse included, or of the most similar pairs.
@@ -166,7 +166,7 @@ class LatentFeatureModel(ChoiceAnswers):
     def _tree(self) -> "Tree | None":
         from ..priors.phylogenetic import PhylogeneticBuffet
 
-        prior = as_prior(self.prior)
+        prior = convert_tree(self.prior)
         return prior.tree if isinstance(prior, PhylogeneticBuffet) else None
 
     def _as_data(self, data: Any) -> Any:

@@ -10,7 +10,7 @@ from thali._data.groups import GroupedData
 from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run
 from thali._inference.seeds import spawn_generators
-from thali._model.clusters import Clusters
+from thali._model.clusters import AnswersByRespondent
 from thali._model.engine import refuse_of_chains
 from thali._model.respondent_scores import ScoreVariance, scores_at
 from thali._model.sampling import Sampling
@@ -20,10 +20,10 @@ from thali.errors import ArgumentError, Setting
 from ..answers.set_search import (
     BestFeatureSet,
     FeatureSearchProblem,
-    evidence_of,
-    feature_sets,
+    compute_evidence,
+    find_feature_sets,
     log_feature_gain,
-    search,
+    search_best_set,
 )
 from ..answers.stored_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
 from ..draws.columns import FeatureColumns, columns_of_chains
@@ -33,9 +33,9 @@ from ..maximum_likelihood.feature_problems import NO_COEFFICIENTS, feature_probl
 from ..operations import is_exchangeable, keeps_empty
 from ..priors.given import Given
 from ..samplers.chains import AnnealedChain, FeatureChain
-from ..samplers.recommended import conjugate_together
-from ..samplers.record import ChainDraws
-from ..samplers.task import build_task, weights_of
+from ..samplers.draw_record import ChainDraws
+from ..samplers.recommended import sweep_conjugate_jointly
+from ..samplers.task import build_task, build_weight_prior
 from ..state import ALPHA, COLUMNS
 from .engines import ByChains
 
@@ -72,9 +72,9 @@ class AnnealingEngine(ByChains):
         )
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
-        from ..answers.fit_quality import point_convergence
+        from ..answers.fit_quality import build_point_check
 
-        return point_convergence(model._view)
+        return build_point_check(model._view)
 
 
 def sampling_of_point(
@@ -111,8 +111,8 @@ def sampling_of_point(
 
 def _runs_of(task: "SamplingTask", chains: int) -> tuple["SamplingTask", type[FeatureChain], int]:
     """What an annealed run of similarities carries out, its kind, and how many there are."""
-    task = replace(task, kernel=conjugate_together, draws=1, tune=SWEEPS, thin=1, pilot=0)
-    task = replace(task, temperatures=(1.0,), lengthens=False, evens=False)
+    task = replace(task, kernel=sweep_conjugate_jointly, draws=1, tune=SWEEPS, thin=1, pilot=0)
+    task = replace(task, temperatures=(1.0,), lengthens=False, anneals=False)
     return task, AnnealedChain, FOR_EACH_CHAIN * chains
 
 
@@ -152,9 +152,9 @@ def best_end(
         constant=constant,
         with_constant=bool(likelihood.constant),
     )
-    sets = feature_sets(columns, data.n_options)
-    best = search("map-features", sets, problem)
-    evidence = evidence_of(sets, problem, np.arange(len(sets.counts)))
+    sets = find_feature_sets(columns, data.n_options)
+    best = search_best_set("map-features", sets, problem)
+    evidence = compute_evidence(sets, problem, np.arange(len(sets.counts)))
     reached = int(
         sum(evidence[int(number)] > evidence[best.number] - NEAR for number in sets.of_draw)
     )
@@ -229,7 +229,7 @@ def runs_of_triplets(
 ) -> tuple["SamplingTask", type[FeatureChain], int]:
     """What a run carries out, its kind, and how many there are where `fit` would run that many
     chains."""
-    near = task.begins is not None
+    near = task.sample_start is not None
     sweeps, draws = (SWEEPS_NEAR, LOOKED_AT_NEAR) if near else (SWEEPS_OF_TRIPLETS, LOOKED_AT)
     task = replace(
         task,
@@ -404,24 +404,26 @@ def probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
 
 
 def feature_scores(
-    data: Any, parts: dict[str, Any], known: list[tuple[Any, Clusters]]
+    data: Any, parts: dict[str, Any], known: list[tuple[Any, AnswersByRespondent]]
 ) -> list[ScoreVariance]:
     """Variances of respondents' scores for the data of each group; none where nobody answered
     twice."""
-    if max(clusters.answers.max() for _, clusters in known) < 2.0:  # features take a while to find
+    if (
+        max(clusters.n_answers.max() for _, clusters in known) < 2.0
+    ):  # features take a while to find
         return []
     owners = probable_features(data, parts)
     return [scores_of_features(part, clusters, parts, owners) for part, clusters in known]
 
 
 def scores_of_features(
-    data: Any, clusters: Clusters, parts: dict[str, Any], owners: np.ndarray
+    data: Any, clusters: AnswersByRespondent, parts: dict[str, Any], owners: np.ndarray
 ) -> ScoreVariance:
     """Return the variance of respondents' scores at the mode of the weights of features."""
     likelihood = parts["likelihood"]
     pose, prior = (
         feature_problem(data, owners, likelihood),
-        weights_of(parts["weight_prior"], likelihood),
+        build_weight_prior(parts["weight_prior"], likelihood),
     )
     return scores_at(
         pose, clusters, weights_at_mode(pose, prior.shape, prior.rate), NO_COEFFICIENTS

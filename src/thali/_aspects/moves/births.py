@@ -3,7 +3,7 @@
 The columns form a Poisson process, so a birth proposed from it is accepted with probability min(1,
 L'/L * alpha * rate / (K + 1)) and a death with min(1, L'/L * K / (alpha * rate)). In a
 *compensated* birth the owners' unique weights fall by the new weight, which leaves every comparison
-of an owner with a non-owner as it was.
+of an owner with a non-owner unchanged.
 """
 
 import math
@@ -20,55 +20,62 @@ from ..operations import (
     draw_pattern,
     log_rate,
 )
-from ..state import ALPHA, BETA, COLUMNS, capacity, least_unique, remove_column
-from ..weight_priors import weight
-from .unique_weights import log_compensated_ratio, log_weight, shift_unique
+from ..state import ALPHA, BETA, COLUMNS, capacity, min_unique_weight, remove_column
+from ..weight_priors import draw_prior_weight
+from .unique_weights import log_compensated_ratio, log_weight_density, shift_unique_weights
 
 
 @scalar
-def birth_or_death(rng: Any, model: Any, c: Any, b: Any, rate: Any) -> None:
-    """Move 2. `rate` is the total arrival rate of the patterns that a column may have, per unit of
-    alpha."""
+def propose_birth_or_death(rng: Any, model: Any, c: Any, b: Any, rate: Any) -> None:
+    """Move 2: propose the birth or death of a column.
+
+    `rate` is the total arrival rate, per unit of alpha, of the patterns that a column may have.
+    """
     is_birth = rng.random() < 0.5
-    k = choose_or_propose(rng, model, b, is_birth)
+    k = choose_column_or_pattern(rng, model, b, is_birth)
     if k < 0:
         return
-    d = weight(rng, model) if is_birth else -b.w[k]
-    ratio = b.real[BETA] * delta_weight(model.likelihood, c, b, k, b.m[k], d) + log_balance(
+    d = draw_prior_weight(rng, model) if is_birth else -b.w[k]
+    ratio = b.real[BETA] * delta_weight(model.likelihood, c, b, k, b.m[k], d) + log_birth_ratio(
         b, rate, is_birth
     )
     if accept(rng, ratio):
         apply_weight(model.likelihood, c, b, k, b.m[k], d)
-        commit(model, b, k, d, is_birth)
+        update_columns(model, b, k, d, is_birth)
 
 
 @scalar
-def compensated_birth_or_death(rng: Any, model: Any, c: Any, b: Any, rate: Any) -> None:
-    """Move 3: w ~ Uniform(0, c), c the least unique weight among the owners, whose unique weights
-    fall by w."""
+def propose_compensated_birth_or_death(rng: Any, model: Any, c: Any, b: Any, rate: Any) -> None:
+    """Move 3: propose a birth or death that the owners' unique weights compensate.
+
+    The new weight is w ~ Uniform(0, c), where c is the smallest unique weight of the owners; their
+    unique weights fall by w.
+    """
     is_birth = rng.random() < 0.5
-    k = choose_or_propose(rng, model, b, is_birth)
+    k = choose_column_or_pattern(rng, model, b, is_birth)
     if k < 0:
         return
-    least = least_unique(b, k)
-    d = rng.random() * least if is_birth else -b.w[k]
-    if is_birth and not 0.0 < d < least:
+    min_unique = min_unique_weight(b, k)
+    d = rng.random() * min_unique if is_birth else -b.w[k]
+    if is_birth and not 0.0 < d < min_unique:
         return
-    log_proposal_ratio = math.log(least if is_birth else least - d) + log_weight(model, abs(d))
-    ratio = log_balance(b, rate, is_birth) + (
+    log_proposal_ratio = math.log(min_unique if is_birth else min_unique - d) + log_weight_density(
+        model, abs(d)
+    )
+    ratio = log_birth_ratio(b, rate, is_birth) + (
         log_proposal_ratio if is_birth else -log_proposal_ratio
     )
     change = b.real[BETA] * delta_compensated_weight(model.likelihood, c, b, k, b.m[k], d)
     ratio += change + log_compensated_ratio(model, b, k, b.m[k], d)
     if accept(rng, ratio):
         apply_compensated_weight(model.likelihood, c, b, k, b.m[k], d)
-        shift_unique(model, b, k, d)
-        commit(model, b, k, d, is_birth)
+        shift_unique_weights(model, b, k, d)
+        update_columns(model, b, k, d, is_birth)
 
 
 @scalar
-def choose_or_propose(rng: Any, model: Any, b: Any, is_birth: Any) -> Any:
-    """The row of a random column (death) or of a proposed pattern (birth); -1 if there is none."""
+def choose_column_or_pattern(rng: Any, model: Any, b: Any, is_birth: Any) -> Any:
+    """Return the row of a random column (death) or proposed pattern (birth), or -1."""
     k = choose_row(rng, b, is_birth)
     if is_birth and k >= 0:
         b.m[k] = draw_pattern(model.prior, rng, b, k, model.lo, model.hi)
@@ -77,33 +84,34 @@ def choose_or_propose(rng: Any, model: Any, b: Any, is_birth: Any) -> Any:
 
 @scalar
 def choose_row(rng: Any, b: Any, is_birth: Any) -> Any:
-    """The first free row (birth) or that of a random column (death); -1 if there is none."""
-    columns = b.whole[COLUMNS]
+    """Return the first free row (birth) or a random column (death), or -1."""
+    n_columns = b.whole[COLUMNS]
     if is_birth:
-        return columns if columns < capacity(b) else -1
-    return draw_index(rng, columns) if columns > 0 else -1
+        return n_columns if n_columns < capacity(b) else -1
+    return draw_index(rng, n_columns) if n_columns > 0 else -1
 
 
 @scalar
-def log_balance(b: Any, rate: Any, is_birth: Any) -> Any:
-    """log of alpha * rate / (K + 1) for a birth, of K / (alpha * rate) for a death."""
-    columns = b.whole[COLUMNS]
+def log_birth_ratio(b: Any, rate: Any, is_birth: Any) -> Any:
+    """Return log(alpha rate / (K + 1)) for a birth, log(K / (alpha rate)) for a death."""
+    n_columns = b.whole[COLUMNS]
     if is_birth:
-        return math.log(b.real[ALPHA] * rate / (columns + 1))
-    return -math.log(b.real[ALPHA] * rate / columns)
+        return math.log(b.real[ALPHA] * rate / (n_columns + 1))
+    return -math.log(b.real[ALPHA] * rate / n_columns)
 
 
 @scalar
-def commit(model: Any, b: Any, k: Any, w: Any, is_birth: Any) -> None:
+def update_columns(model: Any, b: Any, k: Any, w: Any, is_birth: Any) -> None:
+    """Append the born column of weight w, or remove the dead one."""
     if is_birth:
-        append(model, b, b.m[k], w)
+        append_column(model, b, b.m[k], w)
     else:
         remove_column(b, k)
 
 
 @scalar
-def append(model: Any, b: Any, m: Any, w: Any) -> None:
-    """The pattern proposed in row K becomes a column."""
+def append_column(model: Any, b: Any, m: Any, w: Any) -> None:
+    """Make the pattern proposed in row K a column with m owners and weight w."""
     k = b.whole[COLUMNS]
     b.w[k] = w
     b.m[k] = m

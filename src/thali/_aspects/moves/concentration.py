@@ -1,4 +1,4 @@
-"""Move 10: the concentration alpha, and the common scale of all weights."""
+"""Move 10: draws of the concentration alpha and of the scale of all weights."""
 
 from typing import Any
 
@@ -9,43 +9,46 @@ from ..operations import (
     apply_scale,
     draw_alpha,
     is_scale_free,
-    rate_between,
+    rate_by_size_range,
     rate_single,
     set_alpha,
 )
 from ..state import ALPHA, COLUMNS, FULL, NO_UNIQUE, TOTAL_UNIQUE, has_free_singles
-from ..weight_priors import rate_of, shape_of
-from .unique_weights import refresh_unique
+from ..weight_priors import gamma_rate, gamma_shape
+from .unique_weights import refresh_unique_prior
 
 
 @scalar
 def draw_alpha_and_scale(rng: Any, model: Any, c: Any, b: Any) -> None:
-    """Move 10."""
+    """Move 10: draw alpha, then the scale of all weights."""
     draw_concentration(rng, model, b)
-    draw_scale(rng, model, c, b)
-    refresh_unique(model, b)
+    draw_weight_scale(rng, model, c, b)
+    refresh_unique_prior(model, b)
 
 
 @scalar
 def draw_concentration(rng: Any, model: Any, b: Any) -> None:
-    """Draw alpha given the columns of the state, then the columns that the likelihood ignores from
-    the prior."""
-    n = b.Z.shape[1] - 1
-    lo = 1 if model.unique == TOTAL_UNIQUE else model.lo
-    columns = b.whole[COLUMNS] + count_singles(rng, model, b)
+    """Draw alpha given the columns, then the columns that the likelihood ignores."""
+    n_options = b.Z.shape[1] - 1
+    min_owners = 1 if model.unique == TOTAL_UNIQUE else model.lo
+    n_columns = b.whole[COLUMNS] + draw_single_counts(rng, model, b)
     if model.learn_alpha:
-        alpha = draw_alpha(model.prior, rng, b, columns, rate_between(model.prior, lo, model.hi))
+        alpha = draw_alpha(
+            model.prior, rng, b, n_columns, rate_by_size_range(model.prior, min_owners, model.hi)
+        )
         set_alpha(model.prior, b, alpha)
     if has_free_singles(model):
-        for i in range(n):
+        for i in range(n_options):
             b.singles[i] = draw_poisson(rng, b.real[ALPHA] * rate_single(model.prior, i))
-    if model.hi < n:
-        b.whole[FULL] = draw_poisson(rng, b.real[ALPHA] * rate_between(model.prior, n, n))
+    if model.hi < n_options:
+        b.whole[FULL] = draw_poisson(
+            rng, b.real[ALPHA] * rate_by_size_range(model.prior, n_options, n_options)
+        )
 
 
 @scalar
-def count_singles(rng: Any, model: Any, b: Any) -> Any:
-    """Draw how many columns each option owns alone, given s; returns their sum."""
+def draw_single_counts(rng: Any, model: Any, b: Any) -> Any:
+    """Draw the number of columns that each option owns alone; return their sum."""
     total = 0
     if model.unique == TOTAL_UNIQUE:
         for i in range(b.singles.shape[0]):
@@ -55,9 +58,9 @@ def count_singles(rng: Any, model: Any, b: Any) -> Any:
 
 
 @scalar
-def draw_scale(rng: Any, model: Any, c: Any, b: Any) -> None:
-    """The sum of all weights given their proportions, which are all that the likelihood sees."""
-    n = b.Z.shape[1] - 1
+def draw_weight_scale(rng: Any, model: Any, c: Any, b: Any) -> None:
+    """Draw the sum of all weights given their proportions, for scale-free likelihoods."""
+    n_options = b.Z.shape[1] - 1
     if not is_scale_free(model.likelihood):
         return
     total = 0.0
@@ -65,15 +68,17 @@ def draw_scale(rng: Any, model: Any, c: Any, b: Any) -> None:
     for k in range(b.whole[COLUMNS]):
         total += b.w[k]
     if model.unique != NO_UNIQUE:
-        count += n
-        for i in range(n):
+        count += n_options
+        for i in range(n_options):
             total += b.s[i]
             count += b.singles[i]
     if count == 0:
         return
-    factor = rng.standard_gamma(shape_of(model.weights) * count) / rate_of(model.weights) / total
+    factor = (
+        rng.standard_gamma(gamma_shape(model.weights) * count) / gamma_rate(model.weights) / total
+    )
     for k in range(b.whole[COLUMNS]):
         b.w[k] *= factor
-    for i in range(n):
+    for i in range(n_options):
         b.s[i] *= factor
     apply_scale(model.likelihood, c, b, factor)

@@ -1,8 +1,8 @@
-"""Move 9: only the sum of the weights of columns with the same owners matters; redraw how it is
-split.
+"""Move 9: redraw how columns with the same owners share their weight.
 
-Each distinct pattern is visited once. (Visiting the pattern of a random column would select
-patterns in proportion to their number of columns, and bias it.)
+Only their sum affects the likelihood. Each distinct pattern is visited once. (Visiting the pattern
+of a random column would select patterns in proportion to their number of columns, and bias that
+number.)
 """
 
 import math
@@ -13,35 +13,37 @@ from thali._inference.numerics.decisions import draw_bessel_count
 
 from ..operations import apply_copies
 from ..state import ALPHA, COLUMNS, capacity, copy_row, remove_column
-from ..weight_priors import rate_of
+from ..weight_priors import gamma_rate
 
 
 @scalar
-def split_duplicates(rng: Any, model: Any, c: Any, b: Any) -> None:
-    """With sum W, the number n of columns has P(n) ~ x^(n-1) / (n! (n-1)!), x = alpha * lambda *
-    rate * W, and given n the weights are W times a flat Dirichlet vector. Needs exponential
-    weights."""
-    merge(b)
+def redraw_duplicates(rng: Any, model: Any, c: Any, b: Any) -> None:
+    """Redraw the number and weights of the columns of each pattern.
+
+    With sum W, the number n of columns has P(n) ~ x^(n-1) / (n! (n-1)!), x = alpha * lambda * rate
+    * W, and given n the weights are W times a flat Dirichlet vector. Weights must have an
+    exponential prior.
+    """
+    merge_duplicates(b)
     for k in range(b.whole[COLUMNS]):
-        x = b.real[ALPHA] * math.exp(b.log_rate[k]) * rate_of(model.weights) * b.w[k]
-        extra = draw_bessel_count(rng, x, 1)
-        while b.whole[COLUMNS] + extra > capacity(b):
-            extra = draw_bessel_count(rng, x, 1)
-        if extra != b.order[k]:
-            apply_copies(model.likelihood, c, b, k, extra - b.order[k])
-        if extra > 0:
-            split(rng, b, k, extra)
+        x = b.real[ALPHA] * math.exp(b.log_rate[k]) * gamma_rate(model.weights) * b.w[k]
+        n_copies = draw_bessel_count(rng, x, 1)
+        while b.whole[COLUMNS] + n_copies > capacity(b):
+            n_copies = draw_bessel_count(rng, x, 1)
+        if n_copies != b.order[k]:
+            apply_copies(model.likelihood, c, b, k, n_copies - b.order[k])
+        if n_copies > 0:
+            split_weight(rng, b, k, n_copies)
 
 
 @scalar
-def merge(b: Any) -> None:
-    """Keep one column of each pattern, with the summed weight; b.order gets the number of columns
-    merged into it."""
+def merge_duplicates(b: Any) -> None:
+    """Merge columns with the same owners; b.order counts the columns merged into each."""
     k = 0
     while k < b.whole[COLUMNS]:
         b.order[k] = 0
         for j in range(b.whole[COLUMNS] - 1, k, -1):
-            if same_owners(b, j, k):
+            if have_same_owners(b, j, k):
                 b.w[k] += b.w[j]
                 b.order[k] += 1
                 remove_column(b, j)
@@ -49,7 +51,8 @@ def merge(b: Any) -> None:
 
 
 @scalar
-def same_owners(b: Any, j: Any, k: Any) -> Any:
+def have_same_owners(b: Any, j: Any, k: Any) -> Any:
+    """Return whether columns j and k have the same owners."""
     if b.m[j] != b.m[k]:
         return False
     for i in range(b.Z.shape[1]):
@@ -59,20 +62,20 @@ def same_owners(b: Any, j: Any, k: Any) -> Any:
 
 
 @scalar
-def split(rng: Any, b: Any, k: Any, extra: Any) -> None:
-    """Divide the weight of column k between it and `extra` copies."""
-    whole = b.w[k]
-    first = b.whole[COLUMNS]
+def split_weight(rng: Any, b: Any, k: Any, n_copies: Any) -> None:
+    """Divide the weight of column k between it and `n_copies` copies."""
+    w = b.w[k]
+    start = b.whole[COLUMNS]
     b.w[k] = rng.standard_exponential()
     total = b.w[k]
-    for j in range(first, first + extra):
+    for j in range(start, start + n_copies):
         copy_row(b, k, j)
         b.m[j] = b.m[k]
         b.log_rate[j] = b.log_rate[k]
         b.w[j] = rng.standard_exponential()
         total += b.w[j]
-    share = whole / total
+    share = w / total
     b.w[k] *= share
-    for j in range(first, first + extra):
+    for j in range(start, start + n_copies):
         b.w[j] *= share
-    b.whole[COLUMNS] = first + extra
+    b.whole[COLUMNS] = start + n_copies

@@ -1,4 +1,4 @@
-"""The concentration of groups, and the columns that no group's likelihood sees."""
+"""Draws of the concentration of groups, and of columns that no likelihood sees."""
 
 from typing import Any
 
@@ -7,17 +7,17 @@ from thali._inference.numerics.decisions import draw_poisson
 
 from ..group_state import (
     KAPPA,
-    append_proposed,
-    copy_proposed,
-    draw_slopes_of_new,
+    append_proposed_column,
+    copy_proposed_pattern,
+    draw_new_slopes,
+    expected_weight,
     group_at,
-    middle_of,
-    remove_from_all,
+    remove_group_column,
 )
 from ..operations import (
     draw_alpha,
     log_rate,
-    rate_between,
+    rate_by_size_range,
     rate_single,
     sees_full,
     sees_single,
@@ -25,60 +25,78 @@ from ..operations import (
 )
 from ..state import ALPHA, COLUMNS, capacity, clear_row, replica
 from .group_densities import draw_gamma
-from .group_weights import is_silent
+from .group_weights import is_silent_column
 
 
 @scalar
-def draw_alpha_of_groups(rng: Any, model: Any, states: Any) -> None:
-    """The concentration given the number of columns, all of which are in the state."""
-    first = replica(states, 0)
+def draw_group_alpha(rng: Any, model: Any, states: Any) -> None:
+    """Draw the concentration given the number of columns."""
+    first_group = replica(states, 0)
     if model.learn_alpha:
-        rate = rate_between(model.prior, 1, first.Z.shape[1] - 1)
+        rate = rate_by_size_range(model.prior, 1, first_group.Z.shape[1] - 1)
         set_alpha(
-            model.prior, first, draw_alpha(model.prior, rng, first, first.whole[COLUMNS], rate)
+            model.prior,
+            first_group,
+            draw_alpha(model.prior, rng, first_group, first_group.whole[COLUMNS], rate),
         )
 
 
 @scalar
-def redraw_silent(rng: Any, model: Any, states: Any, base: Any) -> None:
-    """Columns that the likelihoods do not see are a Poisson process apart: draw all of them from
-    the prior."""
-    first = replica(states, 0)
+def redraw_silent_columns(rng: Any, model: Any, states: Any, base: Any) -> None:
+    """Redraw from the prior all columns that the likelihoods do not see.
+
+    They form an independent Poisson process.
+    """
+    first_group = replica(states, 0)
     likelihood = group_at(model.likelihood, 0)
-    n = first.Z.shape[1] - 1
-    k = first.whole[COLUMNS] - 1
+    n_options = first_group.Z.shape[1] - 1
+    k = first_group.whole[COLUMNS] - 1
     while k >= 0:
-        if is_silent(likelihood, first, k):
-            remove_from_all(states, base, k)
+        if is_silent_column(likelihood, first_group, k):
+            remove_group_column(states, base, k)
         k -= 1
     if not sees_single(likelihood):
-        for i in range(n):
-            add_from_prior(
-                rng, model, states, base, i, 1, first.real[ALPHA] * rate_single(model.prior, i)
+        for i in range(n_options):
+            add_prior_columns(
+                rng,
+                model,
+                states,
+                base,
+                i,
+                1,
+                first_group.real[ALPHA] * rate_single(model.prior, i),
             )
     if not sees_full(likelihood):
-        add_from_prior(
-            rng, model, states, base, 0, n, first.real[ALPHA] * rate_between(model.prior, n, n)
+        add_prior_columns(
+            rng,
+            model,
+            states,
+            base,
+            0,
+            n_options,
+            first_group.real[ALPHA] * rate_by_size_range(model.prior, n_options, n_options),
         )
 
 
 @scalar
-def add_from_prior(rng: Any, model: Any, states: Any, base: Any, i: Any, m: Any, mean: Any) -> None:
-    """A Poisson number of columns of m options from option i on, with weights from their prior."""
-    first = replica(states, 0)
-    count = draw_poisson(rng, mean)
-    while first.whole[COLUMNS] + count > capacity(first):
-        count = draw_poisson(rng, mean)
-    for _ in range(count):
-        k = first.whole[COLUMNS]
-        clear_row(first, k)
+def add_prior_columns(
+    rng: Any, model: Any, states: Any, base: Any, i: Any, m: Any, mean: Any
+) -> None:
+    """Add Poisson(mean) columns of options i to i + m - 1, with prior weights."""
+    first_group = replica(states, 0)
+    n_new = draw_poisson(rng, mean)
+    while first_group.whole[COLUMNS] + n_new > capacity(first_group):
+        n_new = draw_poisson(rng, mean)
+    for _ in range(n_new):
+        k = first_group.whole[COLUMNS]
+        clear_row(first_group, k)
         for j in range(i, i + m):
-            first.Z[k, j] = 1.0
-        copy_proposed(states, m)
+            first_group.Z[k, j] = 1.0
+        copy_proposed_pattern(states, m)
         base.v[k] = model.shape / model.rate
         if model.similar:
             base.v[k] = draw_gamma(rng, model.shape, model.shape / model.rate)
-        draw_slopes_of_new(rng, model, base, k)
+        draw_new_slopes(rng, model, base, k)
         for g in range(states.w.shape[0]):
-            replica(states, g).w[k] = draw_gamma(rng, base.real[KAPPA], middle_of(base, k, g))
-        append_proposed(states, log_rate(model.prior, first, k, m))
+            replica(states, g).w[k] = draw_gamma(rng, base.real[KAPPA], expected_weight(base, k, g))
+        append_proposed_column(states, log_rate(model.prior, first_group, k, m))

@@ -1,4 +1,4 @@
-"""Prior densities of the weights of groups: Gamma(kappa, kappa / v), of mean v."""
+"""Prior densities of group weights: Gamma(kappa, kappa / v), with mean v."""
 
 import math
 from typing import Any
@@ -7,15 +7,15 @@ import numpy as np
 
 from thali._compile.jit import scalar
 
-from ..group_state import KAPPA, own_middle_of
+from ..group_state import KAPPA, expected_unique_weight
 
-# Smaller draws, which a small shape may give, are replaced by it: their logarithms are taken.
-SMALLEST = 1e-290
+# Replaces smaller draws, which a small shape may give, so that their logarithms are finite.
+MIN_WEIGHT = 1e-290
 
 
 @scalar
 def log_gamma(shape: Any, mean: Any, w: Any) -> Any:
-    """log p(w) of Gamma(shape, shape / mean)."""
+    """Return log p(w) of Gamma(shape, shape / mean)."""
     rate = shape / mean
     if shape == 1.0:
         return math.log(rate) - rate * w
@@ -24,34 +24,37 @@ def log_gamma(shape: Any, mean: Any, w: Any) -> Any:
 
 @scalar
 def log_gamma_ratio(shape: Any, mean: Any, w: Any, d: Any) -> Any:
-    """log p(w + d) - log p(w) of the same."""
+    """Return log p(w + d) - log p(w) of Gamma(shape, shape / mean)."""
     ratio = -shape / mean * d
     return ratio if shape == 1.0 else ratio + (shape - 1.0) * math.log((w + d) / w)
 
 
 @scalar
 def draw_gamma(rng: np.random.Generator, shape: Any, mean: Any) -> Any:
-    """A draw from it."""
-    return max(rng.standard_gamma(shape) * mean / shape, SMALLEST)
+    """Draw from Gamma(shape, shape / mean), at least MIN_WEIGHT."""
+    return max(rng.standard_gamma(shape) * mean / shape, MIN_WEIGHT)
 
 
 @scalar
-def log_owners_ratio(base: Any, g: Any, b: Any, k: Any, d: Any) -> Any:
-    """log of the product of p(s[i] - d) / p(s[i]) over the owners of pattern k; -inf if one of them
-    has no more."""
+def log_owner_ratio(base: Any, g: Any, b: Any, k: Any, d: Any) -> Any:
+    """Return log prod p(s[i] - d) / p(s[i]) over owners of pattern k.
+
+    Return -inf if a unique weight is at most d.
+    """
     total = 0.0
-    for i in range(base.own.shape[0]):
+    for i in range(base.unique.shape[0]):
         if b.Z[k, i] != 0.0:
             if b.s[i] <= d:
                 return -np.inf
-            total += log_gamma_ratio(base.real[KAPPA], own_middle_of(base, i, g), b.s[i], -d)
+            total += log_gamma_ratio(
+                base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i], -d
+            )
     return total
 
 
 @scalar
-def log_moments(shape: Any) -> Any:
-    """Mean and standard deviation of the logarithm of a Gamma(shape, shape) variable, to some eight
-    digits."""
+def log_gamma_moments(shape: Any) -> Any:
+    """Return mean and standard deviation of log Gamma(shape, shape), to eight digits."""
     mean, variance, x = -math.log(shape), 0.0, shape
     while x < 6.0:
         mean -= 1.0 / x

@@ -1,8 +1,6 @@
-"""Moves of owners that several groups share: the groups' changes are summed, and one decision is
-made for all.
+"""Membership moves that groups share: one decision from the sum of all groups' changes.
 
-They are those of `flips`, `split_join` and `mass_transfer`, with a vector of weights where these
-have one.
+These are the moves of `flips`, `split_join` and `mass_transfer`, with a weight for each group.
 """
 
 import math
@@ -13,120 +11,136 @@ from thali._inference.numerics.decisions import accept, draw_index
 
 from ..group_state import (
     KAPPA,
-    append_proposed,
-    copy_proposed,
+    append_proposed_column,
+    copy_proposed_pattern,
+    expected_unique_weight,
+    expected_weight,
     group_at,
-    middle_of,
-    own_middle_of,
-    remove_from_all,
+    remove_group_column,
     select_group,
-    set_owner,
+    toggle_group_owner,
 )
 from ..operations import (
     apply_compensated_member,
     apply_copies,
-    apply_joined,
     apply_member,
+    apply_open_member,
     apply_transfer,
     cache_at,
     delta_compensated_member,
-    delta_joined,
     delta_member,
+    delta_open_member,
     delta_transfer,
     is_quick,
     keeps_empty,
     log_rate,
-    log_rate_flipped,
-    log_rate_toggled,
+    log_rate_after_flip,
+    log_rate_after_toggle,
     open_column,
     open_members,
-    toggled,
+    record_toggle,
 )
-from ..state import ALPHA, BETA, COLUMNS, capacity, copy_row, replica, scratch, shuffle_columns
-from .duplicates import same_owners
+from ..state import (
+    ALPHA,
+    BETA,
+    COLUMNS,
+    capacity,
+    copy_row,
+    replica,
+    scratch_index,
+    shuffle_columns,
+)
+from .duplicates import have_same_owners
 from .group_densities import log_gamma, log_gamma_ratio
-from .split_join import drawn_pair, split_or_joined
+from .split_join import draw_column_pair, write_split_or_join
 
 
 @scalar
-def flip_columns_of_groups(rng: Any, model: Any, caches: Any, states: Any) -> None:
-    """Toggle every option in every column, columns in random order."""
-    first = replica(states, 0)
-    n = first.Z.shape[1] - 1
-    for t in range(shuffle_columns(rng, first)):
-        k = first.order[t]
+def flip_group_columns(rng: Any, model: Any, caches: Any, states: Any) -> None:
+    """Propose to flip every option in every column, columns in random order."""
+    first_group = replica(states, 0)
+    n_options = first_group.Z.shape[1] - 1
+    for t in range(shuffle_columns(rng, first_group)):
+        k = first_group.order[t]
         for g in range(states.w.shape[0]):
             likelihood = group_at(model.likelihood, g)
             open_members(likelihood, cache_at(likelihood, caches, g), replica(states, g), k)
-        open_column(model.prior, first, k)
-        start = draw_index(rng, n)
-        for step in range(n):
+        open_column(model.prior, first_group, k)
+        start = draw_index(rng, n_options)
+        for step in range(n_options):
             i = start + step
-            flip_of_groups(rng, model, caches, states, k, i - n if i >= n else i)
+            propose_group_flip(
+                rng, model, caches, states, k, i - n_options if i >= n_options else i
+            )
 
 
 @scalar
-def flip_of_groups(rng: Any, model: Any, caches: Any, states: Any, k: Any, i: Any) -> None:
-    """Accept in one or two stages, as `flips.try_flip`."""
-    first = replica(states, 0)
-    joins = first.Z[k, i] == 0.0
-    m = first.m[k] + 1 if joins else first.m[k] - 1
-    if (first.m[k] == 0 or m == 0) and not keeps_empty(model.prior):
+def propose_group_flip(rng: Any, model: Any, caches: Any, states: Any, k: Any, i: Any) -> None:
+    """Propose to flip option i in column k, as `flips.propose_flip`."""
+    first_group = replica(states, 0)
+    joins = first_group.Z[k, i] == 0.0
+    m = first_group.m[k] + 1 if joins else first_group.m[k] - 1
+    if (first_group.m[k] == 0 or m == 0) and not keeps_empty(model.prior):
         return
-    rate = log_rate_toggled(model.prior, first, k, i, m)
-    ratio = rate - first.log_rate[k]
+    rate = log_rate_after_toggle(model.prior, first_group, k, i, m)
+    ratio = rate - first_group.log_rate[k]
     if is_quick(group_at(model.likelihood, 0)):
-        passes = accept(rng, ratio + joined_gain(model, caches, states, k, i, joins))
+        is_accepted = accept(rng, ratio + compute_flip_gain(model, caches, states, k, i, joins))
     else:
-        passes = accept(rng, ratio) and accept(rng, joined_gain(model, caches, states, k, i, joins))
-    if passes:
+        is_accepted = accept(rng, ratio) and accept(
+            rng, compute_flip_gain(model, caches, states, k, i, joins)
+        )
+    if is_accepted:
         for g in range(states.w.shape[0]):
             likelihood, c, b = select_group(model, caches, states, g)
-            apply_joined(likelihood, c, b, k, i, b.w[k] if joins else -b.w[k])
-        toggled(model.prior, first, k, i)
-        set_owner(states, k, i, m, rate)
+            apply_open_member(likelihood, c, b, k, i, b.w[k] if joins else -b.w[k])
+        record_toggle(model.prior, first_group, k, i)
+        toggle_group_owner(states, k, i, m, rate)
 
 
 @scalar
-def joined_gain(model: Any, caches: Any, states: Any, k: Any, i: Any, joins: Any) -> Any:
-    """The change of the log-likelihoods of all groups, times the inverse temperature, if option i
-    is toggled."""
+def compute_flip_gain(model: Any, caches: Any, states: Any, k: Any, i: Any, joins: Any) -> Any:
+    """Return the tempered change of all log-likelihoods if option i is flipped."""
     total = 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
         d = b.w[k] if joins else -b.w[k]
-        total += delta_joined(likelihood, c, b, k, i, d)
+        total += delta_open_member(likelihood, c, b, k, i, d)
     return replica(states, 0).real[BETA] * total
 
 
 @scalar
-def compensated_flip_of_groups(
+def propose_compensated_group_flip(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, share: Any
 ) -> None:
-    """A random option joins or leaves a random column; its unique weights make up for it with
-    probability `share`."""
-    first = replica(states, 0)
-    k, i = draw_index(rng, first.whole[COLUMNS]), draw_index(rng, first.Z.shape[1] - 1)
-    joins = first.Z[k, i] == 0.0
-    m = first.m[k] + 1 if joins else first.m[k] - 1
+    """Propose that a random option joins or leaves a random column in all groups.
+
+    In each group the option's unique weight compensates with probability `share`.
+    """
+    first_group = replica(states, 0)
+    k, i = draw_index(rng, first_group.whole[COLUMNS]), draw_index(rng, first_group.Z.shape[1] - 1)
+    joins = first_group.Z[k, i] == 0.0
+    m = first_group.m[k] + 1 if joins else first_group.m[k] - 1
     if m == 0 and not keeps_empty(model.prior):
         return
-    rate = log_rate_flipped(model.prior, first, k, i, m)
-    ratio = rate - first.log_rate[k]
+    rate = log_rate_after_flip(model.prior, first_group, k, i, m)
+    ratio = rate - first_group.log_rate[k]
     gain = 0.0
-    possible = True
+    is_possible = True
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
         d = b.w[k] if joins else -b.w[k]
         b.block[0] = 1.0 if rng.random() < share else 0.0
         if b.block[0] != 0.0:
-            possible = possible and b.s[i] > d
-            if possible:
+            is_possible = is_possible and b.s[i] > d
+            if is_possible:
                 gain += delta_compensated_member(likelihood, c, b, i, k, d)
-                ratio += log_gamma_ratio(base.real[KAPPA], own_middle_of(base, i, g), b.s[i], -d)
-        elif possible:
+                ratio += log_gamma_ratio(
+                    base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i], -d
+                )
+        elif is_possible:
             gain += delta_member(likelihood, c, b, k, i, d)
-    if possible and accept(rng, ratio + first.real[BETA] * gain):
+    if is_possible and accept(rng, ratio + first_group.real[BETA] * gain):
         for g in range(states.w.shape[0]):
             likelihood, c, b = select_group(model, caches, states, g)
             d = b.w[k] if joins else -b.w[k]
@@ -135,103 +149,109 @@ def compensated_flip_of_groups(
                 b.s[i] -= d
             else:
                 apply_member(likelihood, c, b, k, i, d)
-        set_owner(states, k, i, m, rate)
+        toggle_group_owner(states, k, i, m, rate)
 
 
 @scalar
-def transfer_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
-    """A random ordered pair of columns (k, l) splits or joins, as in `split_join`, in all groups.
+def propose_group_split_or_join(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
+    """Propose that a random ordered pair of columns splits or joins in all groups.
 
-    Where groups are similar, what the weights vary about moves with them.
+    This is the move of `split_join`. The base weights of similar groups change with the columns.
     """
-    first = replica(states, 0)
-    k, other, sign, m = drawn_pair(rng, first)
+    first_group = replica(states, 0)
+    k, partner, sign, m = draw_column_pair(rng, first_group)
     if sign == 0.0 or (m == 0 and not keeps_empty(model.prior)):
         return
-    v = base.v[other] + sign * base.v[k] if model.similar else base.v[other]
+    v = base.v[partner] + sign * base.v[k] if model.similar else base.v[partner]
     if v <= 0.0:
         return
-    new = scratch(first)
+    scratch_row = scratch_index(first_group)
     for g in range(states.w.shape[0]):
         b = replica(states, g)
-        if b.w[other] + sign * b.w[k] <= 0.0:
+        if b.w[partner] + sign * b.w[k] <= 0.0:
             return
-        split_or_joined(b, k, other, sign)
-    rate = log_rate(model.prior, first, new, m)
-    ratio = rate - first.log_rate[k]
+        write_split_or_join(b, k, partner, sign)
+    rate = log_rate(model.prior, first_group, scratch_row, m)
+    ratio = rate - first_group.log_rate[k]
     if model.similar:
         ratio += log_gamma_ratio(
-            model.shape, model.shape / model.rate, base.v[other], v - base.v[other]
+            model.shape, model.shape / model.rate, base.v[partner], v - base.v[partner]
         )
     gain = 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
         d = -sign * b.w[k]
-        gain += delta_transfer(likelihood, c, b, k, other, d)
-        ratio += log_gamma(base.real[KAPPA], v * base.lift[g, other], b.w[other] - d)
-        ratio -= log_gamma(base.real[KAPPA], middle_of(base, other, g), b.w[other])
-    if accept(rng, ratio + first.real[BETA] * gain):
-        base.v[other] = v
+        gain += delta_transfer(likelihood, c, b, k, partner, d)
+        ratio += log_gamma(base.real[KAPPA], v * base.lift[g, partner], b.w[partner] - d)
+        ratio -= log_gamma(base.real[KAPPA], expected_weight(base, partner, g), b.w[partner])
+    if accept(rng, ratio + first_group.real[BETA] * gain):
+        base.v[partner] = v
         for g in range(states.w.shape[0]):
             likelihood, c, b = select_group(model, caches, states, g)
             d = -sign * b.w[k]
-            apply_transfer(likelihood, c, b, k, other, d)
-            copy_row(b, new, k)
+            apply_transfer(likelihood, c, b, k, partner, d)
+            copy_row(b, scratch_row, k)
             b.m[k] = m
             b.log_rate[k] = rate
-            b.w[other] -= d
+            b.w[partner] -= d
 
 
 @scalar
-def split_or_merge_copies(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
-    """A column becomes two with the same owners, its weight split uniformly in every group, or two
-    such become one.
+def propose_duplicate_split_or_merge(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any
+) -> None:
+    """Propose to split a column into two with the same owners, or to merge two.
 
-    The likelihoods depend on the sums alone. For free groups: with K columns before the split, its
-    ratio is alpha lambda prod_g w_g p(w_g') p(w_g'') / p(w_g) / (K + 1).
+    A split divides the weight uniformly in every group. The likelihoods depend on the sums alone.
+    For free groups, with K columns before the split, its ratio is alpha lambda prod_g w_g p(w_g')
+    p(w_g'') / p(w_g) / (K + 1).
     """
-    first = replica(states, 0)
-    columns = first.whole[COLUMNS]
-    splits = rng.random() < 0.5
-    if columns == 0 or (splits and columns == capacity(first)) or (not splits and columns < 2):
+    first_group = replica(states, 0)
+    n_columns = first_group.whole[COLUMNS]
+    is_split = rng.random() < 0.5
+    if (
+        n_columns == 0
+        or (is_split and n_columns == capacity(first_group))
+        or (not is_split and n_columns < 2)
+    ):
         return
-    k = draw_index(rng, columns)
-    other = columns
-    if not splits:
-        other = draw_index(rng, columns - 1)
-        if other >= k:
-            other += 1
-        if not same_owners(first, k, other):
+    k = draw_index(rng, n_columns)
+    partner = n_columns
+    if not is_split:
+        partner = draw_index(rng, n_columns - 1)
+        if partner >= k:
+            partner += 1
+        if not have_same_owners(first_group, k, partner):
             return
-    after = columns + 1 if splits else columns
-    ratio = math.log(first.real[ALPHA]) + first.log_rate[k] - math.log(after)
+    n_after = n_columns + 1 if is_split else n_columns
+    ratio = math.log(first_group.real[ALPHA]) + first_group.log_rate[k] - math.log(n_after)
     for g in range(states.w.shape[0]):
         b = replica(states, g)
-        if splits:
+        if is_split:
             b.block[0] = rng.random() * b.w[k]
-            whole, part = b.w[k], b.block[0]
+            w_sum, w_part = b.w[k], b.block[0]
         else:
-            whole, part = b.w[k] + b.w[other], b.w[other]
-        if not 0.0 < part < whole:
+            w_sum, w_part = b.w[k] + b.w[partner], b.w[partner]
+        if not 0.0 < w_part < w_sum:
             return
-        ratio += math.log(whole) - log_gamma(base.real[KAPPA], base.v[k], whole)
-        ratio += log_gamma(base.real[KAPPA], base.v[k], part) + log_gamma(
-            base.real[KAPPA], base.v[k], whole - part
+        ratio += math.log(w_sum) - log_gamma(base.real[KAPPA], base.v[k], w_sum)
+        ratio += log_gamma(base.real[KAPPA], base.v[k], w_part) + log_gamma(
+            base.real[KAPPA], base.v[k], w_sum - w_part
         )
-    if not accept(rng, ratio if splits else -ratio):
+    if not accept(rng, ratio if is_split else -ratio):
         return
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
-        apply_copies(likelihood, c, b, k, 1.0 if splits else -1.0)
-        if splits:
-            b.w[other] = b.block[0]
+        apply_copies(likelihood, c, b, k, 1.0 if is_split else -1.0)
+        if is_split:
+            b.w[partner] = b.block[0]
             b.w[k] -= b.block[0]
         else:
-            b.w[k] += b.w[other]
-    if splits:
-        copy_row(first, k, other)
-        copy_proposed(states, first.m[k])
-        base.v[other] = base.v[k]
-        append_proposed(states, first.log_rate[k])
+            b.w[k] += b.w[partner]
+    if is_split:
+        copy_row(first_group, k, partner)
+        copy_proposed_pattern(states, first_group.m[k])
+        base.v[partner] = base.v[k]
+        append_proposed_column(states, first_group.log_rate[k])
     else:
-        remove_from_all(states, base, other)
+        remove_group_column(states, base, partner)

@@ -7,14 +7,15 @@ import numpy as np
 
 from thali._compile.jit import scalar
 
-SHARED, COMPENSATED_WEIGHT = 0, 1  # weight walk of the columns, compensated weight move
+# positions in `step`: the random walk of column weights, the compensated weight move
+COLUMN_WEIGHT, COMPENSATED_WEIGHT = 0, 1
 
-EVERY = 10  # sweeps between two adaptations
-UNIQUE_TARGET = 0.44  # acceptance rate aimed at
+ADAPTATION_INTERVAL = 10  # sweeps between two adaptations
+UNIQUE_ACCEPTANCE = 0.44  # target acceptance rate of walks of unique weights
 
 
 class Tuning(NamedTuple):
-    """Step sizes and, since the last adaptation, how often each was tried and accepted."""
+    """Step sizes, with counts of proposals and acceptances since the last adaptation."""
 
     unique_step: np.ndarray  # (n,)
     unique_tried: np.ndarray
@@ -25,11 +26,12 @@ class Tuning(NamedTuple):
     target: np.ndarray  # (2,) acceptance rates aimed at
 
 
-def initial_tuning(n: int) -> Tuning:
+def build_tuning(n_options: int) -> Tuning:
+    """Build the initial step sizes for n options."""
     return Tuning(
-        unique_step=np.full(n, 0.5),
-        unique_tried=np.zeros(n),
-        unique_accepted=np.zeros(n),
+        unique_step=np.full(n_options, 0.5),
+        unique_tried=np.zeros(n_options),
+        unique_accepted=np.zeros(n_options),
         step=np.array([0.5, 1.0]),
         tried=np.zeros(2),
         accepted=np.zeros(2),
@@ -38,8 +40,8 @@ def initial_tuning(n: int) -> Tuning:
 
 
 @scalar
-def tuning_at(tuning: Any, t: Any) -> Any:
-    """Step sizes of level t, from the stacked ones."""
+def select_tuning(tuning: Any, t: Any) -> Any:
+    """Return the step sizes of level t, from the stacked ones."""
     return Tuning(
         tuning.unique_step[t],
         tuning.unique_tried[t],
@@ -51,11 +53,11 @@ def tuning_at(tuning: Any, t: Any) -> Any:
     )
 
 
-def acceptance_rates(tuning: Tuning) -> dict[str, float]:
-    """Since the last adaptation; moves that the sampler does not make are left out."""
+def compute_acceptance_rates(tuning: Tuning) -> dict[str, float]:
+    """Return acceptance rates since the last adaptation, of the sampler's moves only."""
     moves = {
         "acceptance_unique_weights": (tuning.unique_accepted.sum(), tuning.unique_tried.sum()),
-        "acceptance_weights": (tuning.accepted[SHARED], tuning.tried[SHARED]),
+        "acceptance_weights": (tuning.accepted[COLUMN_WEIGHT], tuning.tried[COLUMN_WEIGHT]),
         "acceptance_compensated_weights": (
             tuning.accepted[COMPENSATED_WEIGHT],
             tuning.tried[COMPENSATED_WEIGHT],
@@ -65,14 +67,16 @@ def acceptance_rates(tuning: Tuning) -> dict[str, float]:
 
 
 @scalar
-def adapt(tuning: Any, sweep: Any, tune: int) -> None:
-    """Robbins-Monro steps on the log scale: larger in the first third of the tuning sweeps than
-    later."""
+def adapt_step_sizes(tuning: Any, sweep: Any, tune: int) -> None:
+    """Adapt step sizes by Robbins-Monro steps on the log scale.
+
+    Steps are larger in the first third of tuning.
+    """
     gain = 0.5 if 3 * sweep < tune else 0.15
     for i in range(tuning.unique_step.shape[0]):
         if tuning.unique_tried[i] > 0:
             adapted = tuning.unique_step[i] * math.exp(
-                gain * (tuning.unique_accepted[i] / tuning.unique_tried[i] - UNIQUE_TARGET)
+                gain * (tuning.unique_accepted[i] / tuning.unique_tried[i] - UNIQUE_ACCEPTANCE)
             )
             tuning.unique_step[i] = min(max(adapted, 1e-5), 5.0)
         tuning.unique_tried[i] = 0.0
@@ -82,6 +86,6 @@ def adapt(tuning: Any, sweep: Any, tune: int) -> None:
             adapted = tuning.step[j] * math.exp(
                 gain * (tuning.accepted[j] / tuning.tried[j] - tuning.target[j])
             )
-            tuning.step[j] = min(max(adapted, 1e-5), 5.0 if j == SHARED else 8.0)
+            tuning.step[j] = min(max(adapted, 1e-5), 5.0 if j == COLUMN_WEIGHT else 8.0)
         tuning.tried[j] = 0.0
         tuning.accepted[j] = 0.0

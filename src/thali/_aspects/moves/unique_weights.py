@@ -1,10 +1,10 @@
-"""The prior density of the weight s[i] that only option i owns, and of all other weights.
+"""Prior densities of the unique weight s[i] of option i, and of column weights.
 
 An option owns one fixed unique aspect with weight u ~ Gamma(shape, rate) and, under an infinite
-prior, a Poisson(alpha * rate of {i}) number of columns alone. With exponential weights the total s
-of both has density rate * exp(-rate * s - alpha * lambda_i) * I0(2 sqrt(z s)), z = alpha * lambda_i
-* rate, so that the columns need not be represented (models whose `unique` is TOTAL_UNIQUE).
-Otherwise s is u alone.
+prior, a Poisson(alpha * rate of {i}) number of single-option columns. With exponential weights the
+total s of both has density rate * exp(-rate * s - alpha * lambda_i) * I0(2 sqrt(z s)), z = alpha *
+lambda_i * rate, so that the columns need not be represented (models whose `unique` is
+TOTAL_UNIQUE). Otherwise s is u alone.
 """
 
 import math
@@ -17,99 +17,103 @@ from thali._inference.numerics.logarithm import fast_log
 
 from ..operations import rate_single
 from ..state import ALPHA, TOTAL_UNIQUE
-from ..weight_priors import log_density_ratio, rate_of, shape_of
+from ..weight_priors import gamma_rate, gamma_shape, log_density_ratio
 
 
 @vectorised
 def log_i0(v: Any) -> Any:
-    """log I0(2 sqrt(v)), to 5e-7 (Abramowitz & Stegun 1964, eq. 9.8.1 and 9.8.2), without branches.
+    """Return log I0(2 sqrt(v)) to 5e-7, without branches (Abramowitz & Stegun 1964, eq. 9.8.1 and
+    9.8.2).
 
-    Both polynomials are computed and one logarithm is taken of the one that applies.
+    Both polynomials are computed; the logarithm is taken of the one that applies.
     """
     x = 2.0 * np.sqrt(v)
     t = min(v, 3.515625) * (4.0 / 14.0625)  # (x / 3.75)^2
-    near = 0.0045813
-    near = near * t + 0.0360768
-    near = near * t + 0.2659732
-    near = near * t + 1.2067492
-    near = near * t + 3.0899424
-    near = near * t + 3.5156229
-    near = near * t + 1.0
-    far_x = max(x, 3.75)
-    t = 3.75 / far_x
-    far = 0.00392377
-    far = far * t - 0.01647633
-    far = far * t + 0.02635537
-    far = far * t - 0.02057706
-    far = far * t + 0.00916281
-    far = far * t - 0.00157565
-    far = far * t + 0.00225319
-    far = far * t + 0.01328592
-    far = far * t + 0.39894228
-    is_near = v < 3.515625
-    linear = 0.0 if is_near else x
-    argument = near * near if is_near else far * far / far_x
+    small_sum = 0.0045813
+    small_sum = small_sum * t + 0.0360768
+    small_sum = small_sum * t + 0.2659732
+    small_sum = small_sum * t + 1.2067492
+    small_sum = small_sum * t + 3.0899424
+    small_sum = small_sum * t + 3.5156229
+    small_sum = small_sum * t + 1.0
+    large_x = max(x, 3.75)
+    t = 3.75 / large_x
+    large_sum = 0.00392377
+    large_sum = large_sum * t - 0.01647633
+    large_sum = large_sum * t + 0.02635537
+    large_sum = large_sum * t - 0.02057706
+    large_sum = large_sum * t + 0.00916281
+    large_sum = large_sum * t - 0.00157565
+    large_sum = large_sum * t + 0.00225319
+    large_sum = large_sum * t + 0.01328592
+    large_sum = large_sum * t + 0.39894228
+    is_small = v < 3.515625
+    linear = 0.0 if is_small else x
+    argument = small_sum * small_sum if is_small else large_sum * large_sum / large_x
     return linear + 0.5 * fast_log(argument)
 
 
 @scalar
-def log_weight(model: Any, w: Any) -> Any:
-    """log p(w) of the Gamma(shape, rate) prior."""
-    density = math.log(rate_of(model.weights)) - rate_of(model.weights) * w
-    if shape_of(model.weights) != 1.0:
-        density += (shape_of(model.weights) - 1.0) * math.log(
-            rate_of(model.weights) * w
-        ) - math.lgamma(shape_of(model.weights))
+def log_weight_density(model: Any, w: Any) -> Any:
+    """Return log p(w) of the Gamma(shape, rate) prior."""
+    density = math.log(gamma_rate(model.weights)) - gamma_rate(model.weights) * w
+    if gamma_shape(model.weights) != 1.0:
+        density += (gamma_shape(model.weights) - 1.0) * math.log(
+            gamma_rate(model.weights) * w
+        ) - math.lgamma(gamma_shape(model.weights))
     return density
 
 
 @scalar
 def log_unique_ratio(model: Any, b: Any, i: Any, s: Any) -> Any:
-    """log f(s) - log f(s[i]), where f is the density of the unique weight of option i; s > 0."""
+    """Return log f(s) - log f(s[i]), f the density of option i's unique weight; s > 0."""
     if model.unique == TOTAL_UNIQUE:
-        return log_i0(b.z[i] * s) - b.log_bessel[i] - rate_of(model.weights) * (s - b.s[i])
+        return log_i0(b.z[i] * s) - b.log_bessel[i] - gamma_rate(model.weights) * (s - b.s[i])
     return log_density_ratio(model.weights, b.s[i], s - b.s[i])
 
 
 @vectorised
 def log_compensated_ratio(model: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    """log of the product of f(s[i] - d) / f(s[i]) over the m owners of pattern k."""
-    total = rate_of(model.weights) * d * m
+    """Return log prod f(s[i] - d) / f(s[i]) over the m owners of pattern k."""
+    total = gamma_rate(model.weights) * d * m
     if model.unique == TOTAL_UNIQUE:
         for i in range(b.z.shape[0]):
             total += log_i0(b.z[i] * (b.s[i] - d * b.Z[k, i])) - b.log_bessel[i]
-    elif shape_of(model.weights) != 1.0:
+    elif gamma_shape(model.weights) != 1.0:
         for i in range(b.z.shape[0]):
-            total += (shape_of(model.weights) - 1.0) * math.log((b.s[i] - d * b.Z[k, i]) / b.s[i])
+            total += (gamma_shape(model.weights) - 1.0) * math.log(
+                (b.s[i] - d * b.Z[k, i]) / b.s[i]
+            )
     return total
 
 
 @scalar
-def set_unique(b: Any, i: Any, s: Any) -> None:
-    """s[i] = s."""
+def set_unique_weight(b: Any, i: Any, s: Any) -> None:
+    """Set s[i] to s."""
     b.s[i] = s
     b.log_bessel[i] = log_i0(b.z[i] * s)
 
 
 @scalar
-def shift_unique(model: Any, b: Any, k: Any, d: Any) -> None:
-    """s[i] -= d for the owners of pattern k."""
+def shift_unique_weights(model: Any, b: Any, k: Any, d: Any) -> None:
+    """Subtract d from s[i] of the owners of pattern k."""
     for i in range(b.z.shape[0]):
         b.s[i] -= d * b.Z[k, i]
-    refresh_bessel(model, b)
+    refresh_log_bessel(model, b)
 
 
 @scalar
-def refresh_bessel(model: Any, b: Any) -> None:
+def refresh_log_bessel(model: Any, b: Any) -> None:
+    """Recompute the log Bessel function of every unique weight."""
     if model.unique == TOTAL_UNIQUE:
         for i in range(b.z.shape[0]):
             b.log_bessel[i] = log_i0(b.z[i] * b.s[i])
 
 
 @scalar
-def refresh_unique(model: Any, b: Any) -> None:
-    """After alpha has changed."""
+def refresh_unique_prior(model: Any, b: Any) -> None:
+    """Recompute z and the log Bessel functions after a change of alpha."""
     if model.unique == TOTAL_UNIQUE:
         for i in range(b.z.shape[0]):
-            b.z[i] = b.real[ALPHA] * rate_single(model.prior, i) * rate_of(model.weights)
-    refresh_bessel(model, b)
+            b.z[i] = b.real[ALPHA] * rate_single(model.prior, i) * gamma_rate(model.weights)
+    refresh_log_bessel(model, b)

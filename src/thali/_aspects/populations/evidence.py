@@ -20,7 +20,7 @@ from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError
 from ..draws.columns import columns_of_chains
 from ..likelihoods.parameters import Normal
 from ..operations import is_scale_free
-from ..samplers.prior_ladder import PriorLadder, first_ladder, on_ladder, placed
+from ..samplers.prior_ladder import PriorLadder, build_ladders, place_first_levels, place_levels
 from ..samplers.task import build_task, compile_ahead
 from ..weight_priors import GammaWeights, NormalWeights
 
@@ -68,7 +68,7 @@ def run_ladders(
     with Progress(how.progressbar, "log evidence", total, "sweeps", say) as progress:
         compile_ahead(task, progress)
         beta = _levels(task, how, seeds, progress, made_of)
-        ladders = on_ladder(task, beta, how.chains, seeds[2], made_of)
+        ladders = build_ladders(task, beta, how.chains, seeds[2], made_of)
         run_in_threads(ladders, how.cores, progress)
         progress.note("combining the draws of all temperatures")
         swaps = [
@@ -85,7 +85,7 @@ def _levels(
     """Inverse temperatures from 1 to 0, placed by short runs."""
 
     def energies(draws: int, tune: int, beta: np.ndarray, chains: int, seed: Any) -> np.ndarray:
-        short = on_ladder(
+        short = build_ladders(
             replace(task, draws=draws, tune=tune, thin=1), beta, chains, seed, made_of
         )
         progress.note("placing the temperatures")
@@ -99,8 +99,8 @@ def _levels(
             " the evidence cannot be computed; check the likelihood, or choose priors that match"
             " the data."
         )
-    beta, draws = first_ladder(of_prior), max(LOOKED_AT, how.draws // SHARE)
-    return placed(beta, energies(draws, draws, beta, PILOTS, seeds[1]))
+    beta, draws = place_first_levels(of_prior), max(LOOKED_AT, how.draws // SHARE)
+    return place_levels(beta, energies(draws, draws, beta, PILOTS, seeds[1]))
 
 
 class _Quiet:
@@ -120,7 +120,7 @@ def constant_of(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadder],
     together."""
 
     def constant(ladder: PriorLadder) -> float:
-        drawn = ladder.draws_before(1)
+        drawn = ladder.collect_draws(1)
         columns = columns_of_chains([drawn], 1)
         parts = [
             likelihood.posterior_part(columns, drawn.extra, each, (1, 1), False) for each in data

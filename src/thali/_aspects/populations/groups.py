@@ -26,15 +26,22 @@ from thali._posterior.evidence import LogEvidence
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.groups import columns_of_group, group_posterior
-from ..answers.population import with_population
-from ..answers.slopes import with_slopes
+from ..answers.group_posterior import build_group_posterior, select_group_columns
+from ..answers.population import add_population
+from ..answers.weight_slopes import add_slopes
 from ..draws.tree import KeptDraws
-from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, SLOPE_SD, Base, empty_base
-from ..moves.group_densities import SMALLEST
-from ..samplers.groups import prepare_groups, rebuild_groups, whole_of_groups
-from ..samplers.prior_ladder import ToThePrior
-from ..samplers.record import ChainDraws
+from ..group_state import (
+    KAPPA,
+    KAPPA_RATE,
+    KAPPA_SHAPE,
+    SLOPE_SD,
+    CommonWeights,
+    make_common_weights,
+)
+from ..moves.group_densities import MIN_WEIGHT
+from ..samplers.draw_record import ChainDraws
+from ..samplers.group_sweeps import prepare_groups, rebuild_groups, sum_group_log_likelihoods
+from ..samplers.prior_ladder import EvidenceLadder
 from ..state import ALPHA, COLUMNS, capacity, replica
 from ..weight_priors import GammaWeights
 from .evidence import constant_of, run_ladders, task_of
@@ -89,7 +96,7 @@ class SeveralGroups(Population):
             "similar": model.similar,
             "persons": model.persons,
         }
-        return group_posterior(draws, data, parts["likelihood"], **of_task, attrs=attrs)
+        return build_group_posterior(draws, data, parts["likelihood"], **of_task, attrs=attrs)
 
     def prior_sample(
         self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
@@ -183,10 +190,10 @@ class EveryPerson(SeveralGroups):
     ) -> Posterior:
         posterior = super()._posterior(draws, data, parts, task, attrs)
         if self.people.by:
-            posterior = with_slopes(posterior, draws, self._known(data))
+            posterior = add_slopes(posterior, draws, self._known(data))
         if not posterior.facts.of_choices:
             return posterior
-        return with_population(posterior, draws, len(data), float(parts["likelihood"].lapse))
+        return add_population(posterior, draws, len(data), float(parts["likelihood"].lapse))
 
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
         refuse_sensitivity(how)
@@ -229,7 +236,7 @@ def completed_groups(
     every level."""
     rebuild_level(model, caches, states, steps.at[steps.beta.shape[0] - 1])
     for t in range(steps.beta.shape[0]):
-        energy[t] = whole_of_groups(model, caches, states, steps.at[t])
+        energy[t] = sum_group_log_likelihoods(model, caches, states, steps.at[t])
 
 
 @scalar
@@ -239,29 +246,31 @@ def rebuild_level(model: Any, caches: Any, states: Any, r: Any) -> None:
     rebuild_groups(model, caches, states, r)
 
 
-def drawn_base(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
+def drawn_base(rng: np.random.Generator, task: GroupTask, rows: int) -> CommonWeights:
     """What the weights vary about, from its prior."""
-    model, base = task.model, empty_base(task.n_options, rows, task.model, task.n_groups)
+    model, base = task.model, make_common_weights(task.n_options, rows, task.model, task.n_groups)
     if model.similar:
-        for values in (base.v, base.own):
-            values[:] = np.maximum(rng.gamma(model.shape, 1.0 / model.rate, values.size), SMALLEST)
+        for values in (base.v, base.unique):
+            values[:] = np.maximum(
+                rng.gamma(model.shape, 1.0 / model.rate, values.size), MIN_WEIGHT
+            )
         if math.isnan(model.kappa):
             base.real[KAPPA] = rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE)
     if model.known.shape[1]:
-        for slope, lift in ((base.slope, base.lift), (base.own_slope, base.own_lift)):
+        for slope, lift in ((base.slope, base.lift), (base.unique_slope, base.unique_lift)):
             slope[:] = SLOPE_SD * rng.standard_normal(slope.shape)
             lift[:] = np.exp(model.known @ slope.T)
     return base
 
 
-class GroupPriorLadder(ToThePrior, GroupChain):
+class GroupPriorLadder(EvidenceLadder, GroupChain):
     """A ladder of several groups."""
 
     def _redraw_prior(self) -> None:
         groups, base = start_of(self.rng, self.task, drawn_base)
         columns = int(groups[0].whole[COLUMNS])
         while capacity(self.state_of_group(0, 0)) <= columns:
-            self._grow()
+            self._enlarge_states()
         last = int(self.ladder.at[-1])
         for g, new in enumerate(groups):
             b = self.state_of_group(last, g)
@@ -271,14 +280,14 @@ class GroupPriorLadder(ToThePrior, GroupChain):
                 new.m[:columns],
             )
             b.s[:], b.real[ALPHA], b.whole[COLUMNS] = new.s, new.real[ALPHA], columns
-        self.bases.v[last, :columns], self.bases.own[last] = base.v[:columns], base.own
-        self.bases.lift[last, :, :columns], self.bases.own_lift[last] = (
+        self.bases.v[last, :columns], self.bases.unique[last] = base.v[:columns], base.unique
+        self.bases.lift[last, :, :columns], self.bases.unique_lift[last] = (
             base.lift[:, :columns],
-            base.own_lift,
+            base.unique_lift,
         )
-        self.bases.slope[last, :columns], self.bases.own_slope[last] = (
+        self.bases.slope[last, :columns], self.bases.unique_slope[last] = (
             base.slope[:columns],
-            base.own_slope,
+            base.unique_slope,
         )
         self.bases.real[last, KAPPA] = base.real[KAPPA]
         self._complete()
@@ -286,7 +295,7 @@ class GroupPriorLadder(ToThePrior, GroupChain):
     def _complete(self) -> None:
         """What follows from the draw on the last level, and the log-likelihoods of all levels."""
         completed_groups(
-            self.rng, self.task.model, self.caches, self.states, self.ladder, self._seen
+            self.rng, self.task.model, self.caches, self.states, self.ladder, self._level_energies
         )
 
     def state_of_group(self, t: int, g: int) -> Any:
@@ -322,7 +331,7 @@ def _new_data(
 ) -> Any:
     """New data of one group."""
     own = {name: drawn.extra[f"{name} {g}"][0] for name in likelihood.parameters}
-    return likelihood.new_data(columns_of_group(KeptDraws([drawn], 1), g), own, data, rng)
+    return likelihood.new_data(select_group_columns(KeptDraws([drawn], 1), g), own, data, rng)
 
 
 def _one_draw(
@@ -353,12 +362,12 @@ def _one_draw(
     )
 
 
-def _after_groups(model: Any, base: Base) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def _after_groups(model: Any, base: CommonWeights) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """What draws of persons hold after the weights of everybody, of columns and of options, as
     recorded."""
     if not model.persons:
         return [], []
-    return [base.v, *base.slope.T], [base.own, *base.own_slope.T]
+    return [base.v, *base.slope.T], [base.unique, *base.unique_slope.T]
 
 
 def replicates_of_groups(
@@ -423,10 +432,10 @@ def constant_of_groups(likelihood: Any, told: Sequence[Any]) -> Callable[[GroupP
     """A function of a ladder: what the log-likelihoods of the samplers leave out."""
 
     def constant(ladder: GroupPriorLadder) -> float:
-        drawn, total = ladder.draws_before(1), 0.0
+        drawn, total = ladder.collect_draws(1), 0.0
         for g, data in enumerate(told):
             own = {name: drawn.extra[f"{name} {g}"] for name in likelihood.parameters}
-            columns = columns_of_group(KeptDraws([drawn], 1), g)
+            columns = select_group_columns(KeptDraws([drawn], 1), g)
             total += likelihood.posterior_part(columns, own, data, (1, 1), False).log_constant
         return float(total)
 

@@ -13,39 +13,44 @@ from thali._inference.chains import FIRST_DRAWS
 from thali._people.populations import COMMON, SIMILAR, Groups
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..group_likelihoods import make_caches, stacked
+from ..group_likelihoods import make_caches, stack_likelihoods
 from ..group_state import (
     KAPPA,
-    Base,
+    CommonWeights,
     GroupModel,
-    base_at,
-    empty_base,
+    add_rows,
+    common_weights_at,
+    double_group_capacity,
     group_at,
-    grown_groups,
     level_caches,
-    with_rows,
+    make_common_weights,
 )
-from ..moves.group_densities import SMALLEST
-from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
-from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, looked_at
-from ..samplers.groups import empty_group_record
-from ..samplers.record import ChainDraws, ChainRecord, chain_draws
-from ..samplers.task import LEVELS, build_task
-from ..samplers.tempering import narrow_gaps, swap_rates
-from ..samplers.work import columns_of_groups, levels_of_groups, seconds_in_groups, times_heavier
+from ..moves.group_densities import MIN_WEIGHT
+from ..moves.tuning import build_tuning, compute_acceptance_rates, select_tuning
+from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, compute_pilot_statistics
+from ..samplers.cost_model import (
+    compute_cost_ratio,
+    forecast_group_columns,
+    forecast_group_levels,
+    forecast_group_seconds,
+)
+from ..samplers.draw_record import ChainDraws, ChainRecord, build_chain_draws
+from ..samplers.group_sweeps import empty_group_record
+from ..samplers.task import FIRST_LEVELS, build_task
+from ..samplers.tempering import compute_swap_rates, find_gaps_to_split
 from ..state import (
     ALPHA,
     COLUMNS,
     FIXED_UNIQUE,
+    MIN_FREE_ROWS,
     NO_UNIQUE,
-    ROOM,
     SWEEPS,
     FeatureState,
     capacity,
-    empty_state,
+    make_empty_state,
     replica,
-    resized,
-    stack,
+    resize_state,
+    stack_states,
 )
 
 LOOKED_AT = 4  # groups of which the pilot sees the pairs
@@ -72,8 +77,8 @@ class GroupTask:
     parameters: tuple[str, ...] = ()  # of the likelihood of each group
     pilot: int = 0
     may_temper: bool = False
-    evens: bool = False  # levels are added one by one, and chains are not annealed
-    begins: None = None  # chains begin with a prior draw
+    anneals: bool = False  # levels are added one by one, and chains are not annealed
+    sample_start: None = None  # chains begin with a prior draw
 
     @property
     def n_groups(self) -> int:
@@ -84,26 +89,26 @@ class GroupTask:
         """A chain at its start."""
         return GroupChain(self, rng)
 
-    def seconds_of_sweep(self) -> float:
+    def forecast_sweep_seconds(self) -> float:
         """Seconds of the processor that a sweep of a chain is expected to take."""
-        return seconds_in_groups(self)
+        return forecast_group_seconds(self)
 
-    def levels(self) -> float:
+    def forecast_levels(self) -> float:
         """How many temperatures a chain is expected to have after tuning."""
-        return levels_of_groups(self)
+        return forecast_group_levels(self)
 
-    def columns(self) -> float:
+    def forecast_columns(self) -> float:
         """How many columns its states are expected to have."""
-        return columns_of_groups(self)
+        return forecast_group_columns(self)
 
-    def with_short_run(self, progressbar: bool) -> "GroupTask":
+    def add_work_counts(self, progressbar: bool) -> "GroupTask":
         """The task: nothing is counted before."""
         return self
 
-    def times_heavier(self, chains: Sequence["GroupChain"]) -> float:
+    def compute_cost_ratio(self, chains: Sequence["GroupChain"]) -> float:
         """How many times longer a sweep takes than was expected; of persons, whose time hardly
         tells, as long."""
-        return 1.0 if self.model.persons else times_heavier(self, chains)
+        return 1.0 if self.model.persons else compute_cost_ratio(self, chains)
 
     def first_draws(self, chains: int) -> int:
         """The draws of each of so many chains after which a run of unknown length is looked at
@@ -125,31 +130,31 @@ class GroupChain(FeatureChain):
 
     task: Any
     states: Any  # of all levels and groups, stacked
-    bases: Base
+    bases: CommonWeights
     caches: Any
     tunings: Any
     record: ChainRecord
 
-    def _start(self) -> None:
+    def _initialize(self) -> None:
         task, rng = self.task, self.rng
         starts = [start_of(rng, task, _middle) for _ in task.temperatures]
         room = max(capacity(each[0]) for each, _ in starts)
-        levels = [stack([resized(b, room) for b in groups]) for groups, _ in starts]
-        self.states = stack(levels)
-        self.bases = stack([with_rows(base, room + 2) for _, base in starts])
+        levels = [stack_states([resize_state(b, room) for b in groups]) for groups, _ in starts]
+        self.states = stack_states(levels)
+        self.bases = stack_states([add_rows(base, room + 2) for _, base in starts])
         likelihoods = [group_at(task.model.likelihood, g) for g in range(task.n_groups)]
         caches = [make(each) for make, each in zip(task.make_caches, likelihoods, strict=True)]
-        self.caches = stack([stack(caches) for _ in levels])
-        tuning = stack([initial_tuning(task.n_options) for _ in range(task.n_groups)])
-        self.tunings = stack([tuning for _ in levels])
+        self.caches = stack_states([stack_states(caches) for _ in levels])
+        tuning = stack_states([build_tuning(task.n_options) for _ in range(task.n_groups)])
+        self.tunings = stack_states([tuning for _ in levels])
         size = task.draws, task.n_options, task.n_groups, len(task.parameters)
         common = 1 + task.model.known.shape[1] if task.model.persons else 0
-        self.record = empty_group_record(*size, common=common)
+        self.record = empty_group_record(*size, n_common=common)
 
-    def _looked_at(self) -> int:
+    def _count_pilot_statistics(self) -> int:
         if self.task.model.persons:
-            return super()._looked_at() + 1
-        return min(self.task.n_groups, LOOKED_AT) * super()._looked_at()
+            return super()._count_pilot_statistics() + 1
+        return min(self.task.n_groups, LOOKED_AT) * super()._count_pilot_statistics()
 
     @property
     def state(self) -> Any:
@@ -165,63 +170,71 @@ class GroupChain(FeatureChain):
     def sweeps(self) -> int:
         return int(self.states.whole[0, 0, SWEEPS])
 
-    def draws_before(self, last: int) -> ChainDraws:
-        stats: dict[str, Any] = acceptance_rates(tuning_at(tuning_at(self.tunings, 0), 0))
+    def collect_draws(self, last: int) -> ChainDraws:
+        stats: dict[str, Any] = compute_acceptance_rates(
+            select_tuning(select_tuning(self.tunings, 0), 0)
+        )
         if self.ladder.beta.size > 1:
-            stats |= {"temperature": 1.0 / self.ladder.beta, "swap_rate": swap_rates(self.ladder)}
+            stats |= {
+                "temperature": 1.0 / self.ladder.beta,
+                "swap_rate": compute_swap_rates(self.ladder),
+            }
         names = [f"{name} {g}" for g in range(self.task.n_groups) for name in self.task.parameters]
-        return chain_draws(self.read_draws(self.first, last), (*names, "kappa"), stats)
+        return build_chain_draws(self.read_draws(self.first, last), (*names, "kappa"), stats)
 
-    def _look(self) -> np.ndarray:
+    def _compute_pilot_statistics(self) -> np.ndarray:
         if self.task.model.persons:
-            base = base_at(self.bases, self.ladder.at[0])
-            common = replica(self.state, 0)._replace(w=base.v, s=base.own)
+            base = common_weights_at(self.bases, self.ladder.at[0])
+            common = replica(self.state, 0)._replace(w=base.v, s=base.unique)
             return np.append(
-                looked_at(self.task.model, common, self.pairs), np.log(base.real[KAPPA])
+                compute_pilot_statistics(self.task.model, common, self.pairs),
+                np.log(base.real[KAPPA]),
             )
         groups = [replica(self.state, g) for g in range(min(self.task.n_groups, LOOKED_AT))]
-        return np.concatenate([looked_at(self.task.model, group, self.pairs) for group in groups])
+        return np.concatenate(
+            [compute_pilot_statistics(self.task.model, group, self.pairs) for group in groups]
+        )
 
-    def _lengthen(self) -> None:
-        below = self.ladder.at[narrow_gaps(self.ladder)]
-        super()._lengthen()
-        self.bases = Base(*(np.concatenate([a, a[below]]) for a in self.bases))
+    def _extend_ladder(self) -> None:
+        below = self.ladder.at[find_gaps_to_split(self.ladder)]
+        super()._extend_ladder()
+        self.bases = CommonWeights(*(np.concatenate([a, a[below]]) for a in self.bases))
 
-    def _arrays(self) -> tuple[Any, ...]:
+    def _kernel_arrays(self) -> tuple[Any, ...]:
         return self.states, self.bases
 
-    def _grow(self) -> None:
-        self.states, self.bases = grown_groups(self.states, self.bases)
+    def _enlarge_states(self) -> None:
+        self.states, self.bases = double_group_capacity(self.states, self.bases)
 
 
-def _middle(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
+def _middle(rng: np.random.Generator, task: GroupTask, rows: int) -> CommonWeights:
     """What the weights vary about where a chain begins."""
-    return empty_base(task.n_options, rows, task.model, task.n_groups)
+    return make_common_weights(task.n_options, rows, task.model, task.n_groups)
 
 
 def start_of(
-    rng: np.random.Generator, task: GroupTask, base_of: Callable[..., Base]
-) -> tuple[list[FeatureState], Base]:
+    rng: np.random.Generator, task: GroupTask, base_of: Callable[..., CommonWeights]
+) -> tuple[list[FeatureState], CommonWeights]:
     """The states of all groups, drawn from the prior given what the weights vary about, which is
     that of `base_of`."""
     model, n = task.model, task.n_options
     alpha = rng.standard_exponential() if task.alpha is None else task.alpha
     matrix = task.prior.sample(n, alpha, rng)
     columns = matrix.shape[1]
-    room = 4 * columns + 2 * ROOM
+    room = 4 * columns + 2 * MIN_FREE_ROWS
     base = base_of(rng, task, room + 2)
     groups = []
     for g in range(task.n_groups):
-        state = empty_state(n, room, nodes=0)  # which only the published sampler looks at
+        state = make_empty_state(n, room, nodes=0)  # which only the published sampler looks at
         state.Z[:columns, :n] = matrix.T
         kappa, middle = base.real[KAPPA], base.v[:columns] * base.lift[g, :columns]
-        state.w[:columns] = np.maximum(rng.gamma(kappa, middle / kappa), SMALLEST)
+        state.w[:columns] = np.maximum(rng.gamma(kappa, middle / kappa), MIN_WEIGHT)
         state.m[:columns] = matrix.sum(0)
         state.whole[COLUMNS] = columns
         state.real[ALPHA] = alpha
         if model.unique:
             state.s[:n] = np.maximum(
-                rng.gamma(kappa, base.own * base.own_lift[g] / kappa), SMALLEST
+                rng.gamma(kappa, base.unique * base.unique_lift[g] / kappa), MIN_WEIGHT
             )
         groups.append(state)
     return groups, base
@@ -267,7 +280,7 @@ def build_group_task(
         and parts["prior"].learns_alpha
         and 1 < len(groups) <= MAX_TEMPERED
     ):
-        parts["tempering"] = LEVELS
+        parts["tempering"] = FIRST_LEVELS
     task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
     if thin is None and len(task.temperatures) > 1:
         # of 25 a third of the effective draws is lost (benchmarks/thinning.py)
@@ -292,7 +305,7 @@ def joined(
     prior: Any = task.model.weights
     model = GroupModel(
         prior=task.model.prior,
-        likelihood=stacked([compiled for compiled, _ in each]),
+        likelihood=stack_likelihoods([compiled for compiled, _ in each]),
         shape=prior.shape,
         rate=prior.rate,
         unique=FIXED_UNIQUE if likelihood.unique else NO_UNIQUE,
@@ -300,10 +313,10 @@ def joined(
         similar=weights == SIMILAR,
         kappa=float("nan"),
     )
-    from ..samplers import groups as samplers
+    from ..samplers import group_sweeps as samplers
 
     return GroupTask(
-        samplers.infinite_of_groups if task.prior.is_infinite else samplers.fixed_of_groups,
+        samplers.sweep_infinite_groups if task.prior.is_infinite else samplers.sweep_fixed_groups,
         model,
         task.prior,
         make_caches(each),

@@ -18,19 +18,31 @@ from thali._people.populations import (
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
-from ..answers.groups import columns_of_group
+from ..answers.group_posterior import select_group_columns
 from ..draws.tree import KeptDraws
-from ..group_likelihoods import people_of
-from ..group_state import ClassMembership, KindModel, People, drawn_kinds, kinds_at, level_caches
+from ..group_likelihoods import build_class_answers
+from ..group_state import (
+    ClassAnswers,
+    ClassMembership,
+    LatentClassModel,
+    draw_initial_classes,
+    level_caches,
+    membership_at,
+)
 from ..likelihoods.elimination import as_pairs
-from ..moves.kinds import recount
-from ..samplers.groups import empty_group_record, fill_counts, move_people, whole_of_groups
-from ..samplers.loop import REBUILD
-from ..samplers.record import ChainRecord
+from ..moves.class_membership import recount_answers
+from ..samplers.cost_model import forecast_group_seconds
+from ..samplers.draw_record import ChainRecord
+from ..samplers.group_sweeps import (
+    empty_group_record,
+    fill_class_counts,
+    sum_group_log_likelihoods,
+    update_class_membership,
+)
+from ..samplers.sweep_rounds import REBUILD_INTERVAL
 from ..samplers.task import build_task
-from ..samplers.tempering import narrow_gaps
-from ..samplers.work import seconds_in_groups
-from ..state import replica, stack
+from ..samplers.tempering import find_gaps_to_split
+from ..state import replica, stack_states
 from .evidence import run_ladders
 from .groups import GroupPriorLadder, rebuild_level, refuse_sensitivity
 from .groups_chain import GroupChain, GroupTask, joined
@@ -62,10 +74,10 @@ class UnknownKinds(Population):
     def tree(
         self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
     ) -> "xarray.DataTree":
-        from ..answers.kinds_tree import kinds_tree
+        from ..answers.latent_class_tree import build_class_tree
 
         similar, learned = task.model.similar, task.model.learn_alpha
-        return kinds_tree(
+        return build_class_tree(
             draws, data, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs
         )
 
@@ -115,20 +127,20 @@ SWEEPS_A_MOVE = 5  # of the weights and features, given who is of which kind
 class KindTask(GroupTask):
     """What to run: that of groups, and the people."""
 
-    people: People
+    people: ClassAnswers
 
     @property
-    def of_kinds(self) -> KindModel:
+    def of_kinds(self) -> LatentClassModel:
         """The model of the moves of people."""
-        return KindModel(self.model, self.people)
+        return LatentClassModel(self.model, self.people)
 
     def chain(self, rng: np.random.Generator) -> "KindChain":
         """A chain at its start."""
         return KindChain(self, rng)
 
-    def seconds_of_sweep(self) -> float:
+    def forecast_sweep_seconds(self) -> float:
         """Seconds of the processor that a sweep of a chain is expected to take."""
-        return seconds_in_groups(self, len(self.people.start) - 1)
+        return forecast_group_seconds(self, len(self.people.start) - 1)
 
 
 class KindChain(GroupChain):
@@ -142,8 +154,8 @@ class KindChain(GroupChain):
 
     def __init__(self, task: KindTask, rng: np.random.Generator) -> None:
         super().__init__(task, rng)
-        self.kinds = stack(
-            [drawn_kinds(rng, task.people, task.n_groups) for _ in task.temperatures]
+        self.kinds = stack_states(
+            [draw_initial_classes(rng, task.people, task.n_groups) for _ in task.temperatures]
         )
         number = self.kinds.of.shape[1]
         self.record = empty_group_record(
@@ -154,8 +166,10 @@ class KindChain(GroupChain):
         """Sweeps of groups, and after every few of them a move of everybody; a draw is of the state
         before it."""
         while True:
-            if self.sweeps % REBUILD == 0:
-                fill_counts(self.rng, self.task.of_kinds, self.caches, self.states, self.kinds)
+            if self.sweeps % REBUILD_INTERVAL == 0:
+                fill_class_counts(
+                    self.rng, self.task.of_kinds, self.caches, self.states, self.kinds
+                )
             before, drawn = self.sweeps, self.recorded
             # where replicas trade places sweeps end at each draw, so that its kinds are those of
             # the replica drawn
@@ -163,7 +177,7 @@ class KindChain(GroupChain):
             super()._run_kernel(min(until, *((before // step + 1) * step for step in steps)))
             self.record.kinds[drawn : self.recorded] = self.kinds.of[self.ladder.at[0]]
             if self.sweeps > before and self.sweeps % SWEEPS_A_MOVE == 0:
-                move_people(
+                update_class_membership(
                     self.rng,
                     self.task.of_kinds,
                     self.caches,
@@ -181,9 +195,9 @@ class KindChain(GroupChain):
         # once by pair
         self.kinds = self.kinds._replace(logs=np.zeros((len(self.kinds.of), *kinds.logs.shape[1:])))
 
-    def _lengthen(self) -> None:
-        below = self.ladder.at[narrow_gaps(self.ladder)]
-        super()._lengthen()
+    def _extend_ladder(self) -> None:
+        below = self.ladder.at[find_gaps_to_split(self.ladder)]
+        super()._extend_ladder()
         self.kinds = ClassMembership(*(np.concatenate([a, a[below]]) for a in self.kinds))
 
 
@@ -198,14 +212,14 @@ def completed_kinds(
     level."""
     last = steps.at[steps.beta.shape[0] - 1]
     rebuild_level(model.groups, caches, states, last)
-    recount(
+    recount_answers(
         model,
         level_caches(model.groups, caches, last),
         replica(states, last),
-        kinds_at(kinds, last),
+        membership_at(kinds, last),
     )
     for t in range(steps.beta.shape[0]):
-        energy[t] = whole_of_groups(model.groups, caches, states, steps.at[t])
+        energy[t] = sum_group_log_likelihoods(model.groups, caches, states, steps.at[t])
 
 
 class KindPriorLadder(GroupPriorLadder, KindChain):
@@ -220,7 +234,13 @@ class KindPriorLadder(GroupPriorLadder, KindChain):
             self.rng, people, self.task.n_groups
         )
         completed_kinds(
-            self.rng, of_kinds, self.caches, self.states, self.kinds, self.ladder, self._seen
+            self.rng,
+            of_kinds,
+            self.caches,
+            self.states,
+            self.kinds,
+            self.ladder,
+            self._level_energies,
         )
 
 
@@ -244,11 +264,11 @@ def evidence_of_kinds(
     task = build_kind_task(data, people, how.draws, how.tune, how.thin, **parts)
 
     def constant(ladder: KindPriorLadder) -> float:
-        drawn, likelihood = ladder.draws_before(1), parts["likelihood"]
+        drawn, likelihood = ladder.collect_draws(1), parts["likelihood"]
         own = {name: drawn.extra[f"{name} 0"] for name in likelihood.parameters}
         return float(
             likelihood.posterior_part(
-                columns_of_group(KeptDraws([drawn], 1), 0), own, data, (1, 1), False
+                select_group_columns(KeptDraws([drawn], 1), 0), own, data, (1, 1), False
             ).log_constant
         )
 
@@ -274,4 +294,4 @@ def build_kind_task(
     task = build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
     each = parts["likelihood"].compiled(data, task.model.weights)
     groups = joined(task, [each] * people.classes, parts["likelihood"], people.weights)
-    return KindTask(**vars(groups), people=people_of(data, each[0]))
+    return KindTask(**vars(groups), people=build_class_answers(data, each[0]))

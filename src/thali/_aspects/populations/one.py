@@ -15,7 +15,7 @@ from thali._posterior.view import Posterior
 from ..draws.columns import columns_of, columns_of_chains
 from ..draws.covariates import own_draws
 from ..draws.tree import to_datatree
-from ..samplers.record import ChainDraws
+from ..samplers.draw_record import ChainDraws
 from ..samplers.task import build_task
 from .modelled import refuse_groups_of_own
 

@@ -1,5 +1,4 @@
-"""The argument `aspects` or `features` of a model: learned, a fixed number, related by a tree, or
-given."""
+"""Priors from the argument `aspects` or `features`: learned, a number, a tree, or given."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -7,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from thali._labels import shorten
-from thali._model.names import aspects_meant
+from thali._model.aliases import aspects_meant
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, one_of
 
@@ -16,8 +15,10 @@ from .given import Given
 from .ibp import IndianBuffet
 
 
-def prior_of(argument: str, features: Any, labels: tuple[str, ...], words: tuple[str, ...]) -> Any:
-    """The prior that this argument stands for; `words` are the strings that it may be."""
+def build_feature_prior(
+    argument: str, features: Any, labels: tuple[str, ...], words: tuple[str, ...]
+) -> Any:
+    """Build the prior for this argument; `words` are the accepted strings."""
     if isinstance(features, str):
         features = aspects_meant(features)
         if features not in words:
@@ -37,25 +38,25 @@ def prior_of(argument: str, features: Any, labels: tuple[str, ...], words: tuple
             f", a number, a Tree, a 0/1 matrix or a mapping; got {features!r}.",
         )
     if isinstance(features, Tree):
-        return as_prior(features)
+        return convert_tree(features)
     if isinstance(features, int | float | np.number):
         return FiniteFeatures(cast(int, features))  # checks that it is an integer
     if isinstance(features, Mapping):
-        return Given(_matrix_of_mapping(argument, features, labels))
+        return Given(_build_matrix(argument, features, labels))
     if hasattr(features, "reindex"):  # a data frame: rows are found by their label
         if not features.columns.is_unique:
-            double = features.columns[features.columns.duplicated()][0]
+            repeated = features.columns[features.columns.duplicated()][0]
             raise ArgumentError(
                 "The table of ",
                 Argument(argument),
-                f" has several columns named {double!r}; rename all but one.",
+                f" has several columns named {repeated!r}; rename all but one.",
             )
         if not features.index.map(str).is_unique:
-            double = features.index[features.index.map(str).duplicated()][0]
+            repeated = features.index[features.index.map(str).duplicated()][0]
             raise ArgumentError(
                 "The table of ",
                 Argument(argument),
-                f" has several rows for {double!r}; give one row per option.",
+                f" has several rows for {repeated!r}; give one row per option.",
             )
         missing = [label for label in labels if label not in set(map(str, features.index))]
         if missing:
@@ -69,12 +70,12 @@ def prior_of(argument: str, features: Any, labels: tuple[str, ...], words: tuple
     return Given(features)
 
 
-def insert_names(table: Any, column: str, features: Any, labels: Any) -> None:
-    """Insert a first column with the names of features that were given with names."""
+def insert_feature_names(table: Any, column: str, features: Any, labels: Any) -> None:
+    """Insert a first column with the names of features given by name."""
     owners: dict[str, set[str]] = {}
     if isinstance(features, Mapping):
         for label, owned in features.items():
-            for feature in _listed(owned):
+            for feature in _list_features(owned):
                 owners.setdefault(str(feature), set()).add(str(label))
     elif hasattr(features, "reindex"):
         owners = {
@@ -83,25 +84,25 @@ def insert_names(table: Any, column: str, features: Any, labels: Any) -> None:
         }
     names: dict[frozenset[Any], str] = {}
     for feature, members in owners.items():
-        together = frozenset(members & set(labels))
-        names[together] = f"{names[together]}, {feature}" if together in names else feature
+        owner_set = frozenset(members & set(labels))
+        names[owner_set] = f"{names[owner_set]}, {feature}" if owner_set in names else feature
     if names:
         table.insert(0, column, [names[frozenset(members)] for members in table["members"]])
 
 
-def _listed(owned: Any) -> list[Any]:
-    """The features of an option; those of a set in an order that does not change from process to
-    process."""
-    if isinstance(owned, str):
-        return [owned]
-    return sorted(owned, key=str) if isinstance(owned, set | frozenset) else list(owned)
+def _list_features(features: Any) -> list[Any]:
+    """Return the features of an option; sets are sorted, for reproducible order."""
+    if isinstance(features, str):
+        return [features]
+    return sorted(features, key=str) if isinstance(features, set | frozenset) else list(features)
 
 
-def _matrix_of_mapping(
+def _build_matrix(
     argument: str, features: Mapping[Any, Any], labels: tuple[str, ...]
 ) -> np.ndarray:
-    named = {str(label): _listed(owned) for label, owned in features.items()}
-    for label in named:
+    """Build the matrix (n_options, n_features) of a mapping from labels to features."""
+    features_by_label = {str(label): _list_features(owned) for label, owned in features.items()}
+    for label in features_by_label:
         if label not in labels:
             raise ArgumentError(
                 Argument(argument),
@@ -109,34 +110,36 @@ def _matrix_of_mapping(
                 f" {shorten(labels)}.",
             )
     for label in labels:
-        if label not in named:
+        if label not in features_by_label:
             raise ArgumentError(
                 Argument(argument),
                 f" lacks the option {label!r}; give it an empty list if it has none.",
             )
-    columns = list(dict.fromkeys(feature for label in labels for feature in named[label]))
+    columns = list(
+        dict.fromkeys(feature for label in labels for feature in features_by_label[label])
+    )
     return np.array(
-        [[column in named[label] for column in columns] for label in labels], bool
+        [[column in features_by_label[label] for column in columns] for label in labels], bool
     ).reshape(len(labels), -1)
 
 
-def column_names(features: Any, labels: tuple[str, ...], count: int) -> list[str]:
-    """The names of the columns of a matrix of known features, in their order."""
+def list_feature_names(features: Any, labels: tuple[str, ...], n_features: int) -> list[str]:
+    """Return the names of known features, in the order of their columns."""
     if isinstance(features, Mapping):
-        named = {str(label): _listed(owned) for label, owned in features.items()}
+        features_by_label = {str(label): _list_features(owned) for label, owned in features.items()}
         return [
             str(feature)
-            for feature in dict.fromkeys(feature for label in labels for feature in named[label])
+            for feature in dict.fromkeys(
+                feature for label in labels for feature in features_by_label[label]
+            )
         ]
     if hasattr(features, "reindex"):
         return [str(column) for column in features.columns]
-    return [f"aspect {k + 1}" for k in range(count)]
+    return [f"aspect {k + 1}" for k in range(n_features)]
 
 
-def as_prior(prior: Any) -> Any:
-    """The prior itself; a tree stands for the phylogenetic Indian buffet process on it."""
-    from thali._trees.tree import Tree
-
+def convert_tree(prior: Any) -> Any:
+    """Return the prior; convert a tree to its phylogenetic Indian buffet process."""
     if isinstance(prior, Tree):
         from .phylogenetic import PhylogeneticBuffet
 

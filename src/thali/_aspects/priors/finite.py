@@ -1,5 +1,7 @@
-"""A fixed number of features with random owners: the beta-Bernoulli prior whose limit is the Indian
-buffet process."""
+"""A fixed number of features with random owners: a beta-Bernoulli prior.
+
+Its limit is the Indian buffet process.
+"""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from thali.errors import ArgumentError
 
 from .. import operations
 from ..state import ALPHA, COLUMNS
-from .shared_features import log_copies, shared_columns
+from .shared_features import log_copy_orders, select_shared_columns
 
 
 @dataclass(frozen=True)
@@ -54,11 +56,11 @@ class FiniteFeatures:
             )
 
     def usual_columns(self, n: int) -> float:
-        """How many columns a state has."""
+        """Return the number of columns of a state."""
         return float(self.n_features)
 
     def compiled(self, n: int) -> "OpenColumns":
-        """The prior for n options, as the samplers read it."""
+        """Return the prior for n options in compiled form."""
         return OpenColumns(int(self.n_features))
 
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
@@ -81,7 +83,7 @@ class FiniteFeatures:
         )
 
     def log_prob(self, matrix: Any, alpha: float) -> float:
-        """Log probability of a binary matrix with its columns in their order.
+        """Return the log probability of a binary matrix with ordered columns.
 
         Parameters
         ----------
@@ -94,11 +96,14 @@ class FiniteFeatures:
         """
         matrix = np.asarray(matrix, bool)
         return float(
-            sum(log_column(alpha / self.n_features, matrix.shape[0], m) for m in matrix.sum(0))
+            sum(
+                log_column_probability(alpha / self.n_features, matrix.shape[0], m)
+                for m in matrix.sum(0)
+            )
         )
 
     def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
-        """`log_prob` of every draw, whose columns without an owner are those that are not recorded.
+        """Return `log_prob` of every draw, including its unrecorded empty columns.
 
         Parameters
         ----------
@@ -122,8 +127,7 @@ class FiniteFeatures:
         ) * log_p(a, 0)
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
-        r"""Log probability of the columns with two owners or more as a multiset, whatever the
-        others are.
+        r"""Return the log probability of the multiset of columns with several owners.
 
         .. math::
 
@@ -143,17 +147,26 @@ class FiniteFeatures:
         float
             Minus infinity if there are more than `n_features` such columns.
         """
-        columns = shared_columns(matrix)
+        columns = select_shared_columns(matrix)
         m, n, a = len(columns), columns.shape[1], alpha / self.n_features
-        others = int(self.n_features) - m
-        if others < 0:
+        n_others = int(self.n_features) - m
+        if n_others < 0:
             return -math.inf
-        log_other = math.log(math.exp(log_column(a, n, 0)) + n * math.exp(log_column(a, n, 1)))
-        orders = (
-            math.lgamma(self.n_features + 1.0) - math.lgamma(others + 1.0) - log_copies(columns)
+        log_other = math.log(
+            math.exp(log_column_probability(a, n, 0))
+            + n * math.exp(log_column_probability(a, n, 1))
+        )
+        log_orders = (
+            math.lgamma(self.n_features + 1.0)
+            - math.lgamma(n_others + 1.0)
+            - log_copy_orders(columns)
         )
         sizes = np.count_nonzero(columns, axis=1).tolist()
-        return orders + others * log_other + sum(log_column(a, n, size) for size in sizes)
+        return (
+            log_orders
+            + n_others * log_other
+            + sum(log_column_probability(a, n, size) for size in sizes)
+        )
 
 
 class OpenColumns(NamedTuple):
@@ -163,8 +176,8 @@ class OpenColumns(NamedTuple):
 
 
 @scalar
-def log_column(a: Any, n: Any, m: Any) -> Any:
-    """log P(h) for `|h|` = m of n options; a = alpha / K."""
+def log_column_probability(a: Any, n: Any, m: Any) -> Any:
+    """Return log P(h) for `|h|` = m of n options; a = alpha / K."""
     return math.log(a) + math.lgamma(m + a) + math.lgamma(n - m + 1.0) - math.lgamma(n + 1.0 + a)
 
 
@@ -173,7 +186,7 @@ def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
     return b.by_size[m]
 
 
-@operations.log_rate_toggled.register(OpenColumns)
+@operations.log_rate_after_toggle.register(OpenColumns)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
     return b.by_size[m]
 
@@ -193,7 +206,7 @@ def _may_flip(prior: Any) -> Any:
     return True
 
 
-@operations.rate_between.register(OpenColumns)
+@operations.rate_by_size_range.register(OpenColumns)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     return 0.0
 
@@ -208,26 +221,26 @@ def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
     b.real[ALPHA] = alpha
     n = b.by_size.shape[0] - 1
     for m in range(n + 1):
-        b.by_size[m] = log_column(alpha / prior.count, n, m)
+        b.by_size[m] = log_column_probability(alpha / prior.count, n, m)
     for k in range(b.whole[COLUMNS]):
         b.log_rate[k] = b.by_size[b.m[k]]
 
 
 class AlphaLine(NamedTuple):
-    """log alpha given the owners: its Gamma(1, 1) prior and its Jacobian included."""
+    """Log density of log alpha given the owners, with Gamma(1, 1) prior and Jacobian."""
 
     prior: Any
     state: Any
 
 
 @log_density.register(AlphaLine)
-def _log_density_of_alpha(line: Any, log_alpha: Any) -> Any:
+def _log_alpha_density(line: Any, log_alpha: Any) -> Any:
     prior, b = line
     alpha = math.exp(log_alpha)
     n = b.by_size.shape[0] - 1
     density = log_alpha - alpha
     for k in range(b.whole[COLUMNS]):
-        density += log_column(alpha / prior.count, n, b.m[k])
+        density += log_column_probability(alpha / prior.count, n, b.m[k])
     return density
 
 

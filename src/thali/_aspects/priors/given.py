@@ -1,4 +1,4 @@
-"""Features that are known beforehand: only their weights are learned."""
+"""Given features: only their weights are learned."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from thali.errors import ArgumentError
 
 from .. import operations
 from ..state import ALPHA
-from .shared_features import shared_columns
+from .shared_features import select_shared_columns
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """A known binary matrix.
+    """A given binary matrix.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ class Given:
         object.__setattr__(self, "matrix", matrix.astype(bool))
 
     def usual_columns(self, n: int) -> float:
-        """How many columns a state has."""
+        """Return the number of columns of a state."""
         return float(self.matrix.shape[1])
 
     def compiled(self, n: int) -> "GivenColumns":
-        """The prior for n options, as the samplers read it."""
+        """Return the prior for n options in compiled form."""
         if self.matrix.shape[0] != n:
             raise ArgumentError(
                 f"The aspect matrix has {self.matrix.shape[0]} rows, but the data have {n}"
@@ -65,31 +65,32 @@ class Given:
         return GivenColumns(self.matrix.shape[1])
 
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
-        """The matrix itself, ndarray of bool of shape (N, K); `alpha` and `rng` play no part."""
+        """Return the given matrix, bool of shape (N, K); ignore `alpha` and `rng`."""
         return self.matrix
 
     def log_prob(self, matrix: Any, alpha: float) -> float:
-        """0 for the given matrix, minus infinity for any other."""
+        """Return 0 for the given matrix, minus infinity for any other matrix."""
         return 0.0 if np.array_equal(np.asarray(matrix, bool), self.matrix) else -np.inf
 
     def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
-        """`log_prob` of every draw, array (draws,): 0, for all draws have the given matrix."""
+        """Return zeros, shape (draws,): all draws have the given matrix."""
         return np.zeros(columns.n_draws)
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
-        """0 for the columns with two owners or more of the given matrix, in any order; minus
-        infinity for any others.
+        """Return 0 for the given columns with several owners, else minus infinity.
 
-        Columns with fewer than two owners are passed over on both sides.
+        Columns are compared in any order; columns with fewer than two owners are ignored in both
+        matrices.
         """
-        columns, own = (
-            Counter(c.tobytes() for c in shared_columns(each)) for each in (matrix, self.matrix)
+        counts, given_counts = (
+            Counter(column.tobytes() for column in select_shared_columns(columns))
+            for columns in (matrix, self.matrix)
         )
-        return 0.0 if columns == own else -np.inf
+        return 0.0 if counts == given_counts else -np.inf
 
 
 class GivenColumns(NamedTuple):
-    """Known columns: nothing about them is random."""
+    """Given columns, without randomness."""
 
     count: int  # type: ignore[override]
 
@@ -114,7 +115,7 @@ def _may_flip(prior: Any) -> Any:
     return False
 
 
-@operations.rate_between.register(GivenColumns)
+@operations.rate_by_size_range.register(GivenColumns)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     return 0.0
 

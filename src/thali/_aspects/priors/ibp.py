@@ -11,7 +11,7 @@ from thali._inference.numerics.decisions import draw_index
 
 from .. import operations
 from ..state import ALPHA
-from .shared_features import log_copies, shared_columns
+from .shared_features import log_copy_orders, select_shared_columns
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,11 @@ class IndianBuffet:
     learns_alpha = True
 
     def usual_columns(self, n: int) -> float:
-        """How many columns a state has in most tables of so many options; for forecasts of the time
-        alone."""
+        """Return a typical number of columns for n options, for forecasts of run time."""
         return 1.5 * math.log2(n)
 
     def compiled(self, n: int) -> "Buffet":
-        """The prior for n options, as the samplers read it."""
+        """Return the prior for n options in compiled form."""
         sizes = np.arange(1, n + 1)
         log_factorial = np.concatenate([[0.0], np.cumsum(np.log(sizes))])
         table = np.full(n + 1, -np.inf)
@@ -80,9 +79,10 @@ class IndianBuffet:
         return np.array(columns, bool).reshape(-1, n).T
 
     def log_prob(self, matrix: Any, alpha: float) -> float:
-        """Log density of the columns of a binary matrix as an unordered multiset, with respect to
-        the unit-rate Poisson process on patterns: sum over columns of log(alpha lambda_h), minus
-        alpha H_N.
+        """Return the log density of a binary matrix's columns as an unordered multiset.
+
+        The density is with respect to the unit-rate Poisson process on patterns: the sum over
+        columns of log(alpha lambda_h), minus alpha H_N.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class IndianBuffet:
         )
 
     def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
-        """`log_prob` of every draw.
+        """Return `log_prob` of every draw.
 
         Parameters
         ----------
@@ -119,9 +119,10 @@ class IndianBuffet:
         return columns.summed(rates) - alpha * prior.harmonic[-1]
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
-        """Log probability of the columns with two owners or more as a multiset, whatever the others
-        are: sum over them of log(alpha lambda_h), minus alpha (H_N - 1), minus log K_h! of the K_h
-        columns with the same owners.
+        """Return the log probability of the multiset of columns with several owners.
+
+        This is the sum over these columns of log(alpha lambda_h), minus alpha (H_N - 1), minus log
+        K_h! for the K_h columns with the same owners.
 
         Parameters
         ----------
@@ -133,15 +134,15 @@ class IndianBuffet:
         -------
         float
         """
-        columns = shared_columns(matrix)
+        columns = select_shared_columns(matrix)
         n, sizes = columns.shape[1], np.count_nonzero(columns, axis=1).tolist()
-        total = sum(1.0 / m for m in range(2, n + 1))
-        rates = sum(math.lgamma(m) + math.lgamma(n - m + 1) for m in sizes)
+        total_rate = sum(1.0 / m for m in range(2, n + 1))
+        log_rates = sum(math.lgamma(m) + math.lgamma(n - m + 1) for m in sizes)
         return (
-            rates
+            log_rates
             + len(sizes) * (math.log(alpha) - math.lgamma(n + 1))
-            - alpha * total
-            - log_copies(columns)
+            - alpha * total_rate
+            - log_copy_orders(columns)
         )
 
 
@@ -157,12 +158,12 @@ def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
     return prior.log_rate[m]
 
 
-@operations.log_rate_toggled.register(Buffet)
+@operations.log_rate_after_toggle.register(Buffet)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
     return prior.log_rate[m]
 
 
-@operations.rate_between.register(Buffet)
+@operations.rate_by_size_range.register(Buffet)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     return prior.harmonic[hi] - prior.harmonic[lo - 1] if hi >= lo else 0.0
 
@@ -177,28 +178,34 @@ def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any,
     # the C(n, m) patterns of m owners have total rate 1/m
     start = prior.harmonic[lo - 1]
     u = start + rng.random() * (prior.harmonic[hi] - start)
-    least, most = lo, hi
-    while least < most:
-        middle = (least + most) // 2
+    low, high = lo, hi
+    while low < high:
+        middle = (low + high) // 2
         if u < prior.harmonic[middle]:
-            most = middle
+            high = middle
         else:
-            least = middle + 1
-    draw_subset(rng, b, k, least)
-    return least
+            low = middle + 1
+    draw_option_subset(rng, b, k, low)
+    return low
 
 
 @scalar
-def draw_subset(rng: np.random.Generator, b: Any, k: Any, m: Any) -> None:
-    """A uniformly random set of m options into row k, by the first m steps of a shuffle."""
+def draw_option_subset(rng: np.random.Generator, b: Any, k: Any, m: Any) -> None:
+    """Write a uniformly random set of m options into row k.
+
+    It is drawn by the first m steps of a shuffle.
+    """
     n = b.Z.shape[1] - 1
     for i in range(n):
-        b.who[i] = i
+        b.option_order[i] = i
         b.Z[k, i] = 0.0
     for t in range(m):
-        other = t + draw_index(rng, n - t)
-        b.who[t], b.who[other] = b.who[other], b.who[t]
-        b.Z[k, b.who[t]] = 1.0
+        swap_position = t + draw_index(rng, n - t)
+        b.option_order[t], b.option_order[swap_position] = (
+            b.option_order[swap_position],
+            b.option_order[t],
+        )
+        b.Z[k, b.option_order[t]] = 1.0
 
 
 @operations.is_exchangeable.register(Buffet)
@@ -224,7 +231,9 @@ def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
 
 
 @operations.draw_alpha.register(Buffet)
-def gamma_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
-    """Gamma(1 + columns, 1 + rate), of every infinite prior: its columns are a Poisson process (eq.
-    13)."""
+def draw_gamma_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
+    """Draw alpha ~ Gamma(1 + columns, 1 + rate), for every infinite prior.
+
+    The columns are a Poisson process (eq. 13).
+    """
     return rng.standard_gamma(1.0 + columns) / (1.0 + rate)

@@ -1,5 +1,4 @@
-"""The phylogenetic Indian buffet process: options that a tree says are related share features more
-readily."""
+"""The phylogenetic Indian buffet process: options that are close on a tree share features."""
 
 import math
 from dataclasses import dataclass
@@ -11,15 +10,15 @@ import numpy as np
 from thali._trees.tree import Tree
 from thali.errors import DataError
 
-from ..state import grid_size
-from .phylogenetic_operations import Genealogy
-from .phylogenetic_rates import Kinship
-from .shared_features import log_copies, shared_columns
+from ..state import count_grid_nodes
+from .phylogenetic_kernels import PhylogeneticColumns
+from .shared_features import log_copy_orders, select_shared_columns
+from .tree_rates import TreeRates
 
-# share of the features that some but not all own: for less, drawing one takes too long
-MIN_SHARED = 1e-3
-MIN_EDGE = 1e-9  # above a leaf
-MAX_TABLED = 16  # up to this many options the rates of all patterns are computed beforehand
+# smallest share of features that some but not all own; with less, drawing one takes too long
+MIN_SHARED_SHARE = 1e-3
+MIN_LEAF_EDGE = 1e-9  # shortest edge above a leaf
+MAX_TABLE_OPTIONS = 16  # up to this number of options the rates of all patterns are tabulated
 
 
 @dataclass(frozen=True)
@@ -27,9 +26,9 @@ class PhylogeneticBuffet:
     r"""The Indian buffet process on a tree: any number of features, each spreading from the root to
     the leaves.
 
-    Feature k has a probability π_k. The root lacks it, and along an edge of length t what lacks it
-    comes to have it with probability 1 - (1 - π_k)^t. The features are an unordered Poisson
-    process: one owned by exactly the set h arrives at rate
+    Feature k has a probability π_k. The root lacks it, and along an edge of length t a lineage that
+    lacks it gains it with probability 1 - (1 - π_k)^t. The features are an unordered Poisson
+    process: a feature owned by exactly the set h arrives at rate
 
     .. math:: \alpha \lambda_h, \qquad \lambda_h = \int_0^1 P(h \mid \pi)\, \pi^{-1} d\pi
 
@@ -45,7 +44,7 @@ class PhylogeneticBuffet:
     Raises
     ------
     DataError
-        If it is no tree, or the edge above a leaf has no length.
+        If it is not a tree, or the edge above a leaf has no length.
 
     References
     ----------
@@ -72,7 +71,7 @@ class PhylogeneticBuffet:
             raise DataError(
                 f"The phylogenetic prior requires a thali.Tree; got {type(self.tree).__name__}."
             )
-        without = np.flatnonzero(self.tree.lengths[: self.tree.n_leaves] < MIN_EDGE)
+        without = np.flatnonzero(self.tree.lengths[: self.tree.n_leaves] < MIN_LEAF_EDGE)
         if without.size:
             raise DataError(
                 f"The edge to the leaf {self.tree.labels[without[0]]!r} has length 0, so no"
@@ -81,7 +80,7 @@ class PhylogeneticBuffet:
             )
 
     def for_labels(self, labels: Any) -> "PhylogeneticBuffet":
-        """The same prior with the leaves in the order of these labels.
+        """Return the same prior with the leaves in the order of these labels.
 
         Raises
         ------
@@ -91,58 +90,58 @@ class PhylogeneticBuffet:
         return PhylogeneticBuffet(self.tree.for_labels(labels))
 
     def usual_columns(self, n: int) -> float:
-        """How many columns a state has in most tables of so many options; for forecasts of the time
-        alone."""
+        """Return a typical number of columns for n options, for forecasts of run time."""
         return 1.5 * math.log2(n)
 
-    def compiled(self, n: int) -> "Genealogy":
-        """The prior for n options, as the samplers read it."""
-        self._check_number(n)
+    def compiled(self, n: int) -> "PhylogeneticColumns":
+        """Return the prior for n options in compiled form."""
+        self._check_leaves(n)
         tree = self.tree
-        tabled = n <= MAX_TABLED
-        kinship = Kinship.of(tree, grid_size(n))
+        has_table = n <= MAX_TABLE_OPTIONS
+        tree_rates = TreeRates.from_tree(tree, count_grid_nodes(n))
         single = self._single_rates()
         log_full = float(
-            kinship.log_rates(kinship.gains_of(np.ones(n, bool), tree.parents)[None])[0]
+            tree_rates.log_rates(tree_rates.sum_gains(np.ones(n, bool), tree.parents)[None])[0]
         )
-        any_owner = np.exp(kinship.base + kinship.gamma * kinship.total) * -np.expm1(
-            -kinship.gamma * kinship.total
+        any_owner = np.exp(tree_rates.base + tree_rates.gamma * tree_rates.total) * -np.expm1(
+            -tree_rates.gamma * tree_rates.total
         )
-        alone = np.exp(kinship.log_rates(kinship.gain[:n].copy())).sum()
-        middle = max(0.0, any_owner.sum() - alone - math.exp(log_full)) if n > 2 else 0.0
-        table = rising = np.zeros(1)
-        if tabled:
-            table = kinship.table(tree.parents)
+        single_rate = np.exp(tree_rates.log_rates(tree_rates.gain[:n].copy())).sum()
+        shared_rate = max(0.0, any_owner.sum() - single_rate - math.exp(log_full)) if n > 2 else 0.0
+        table = cumulative = np.zeros(1)
+        if has_table:
+            table = tree_rates.build_table(tree.parents)
             shared = np.exp(table)
             shared[[0, *(1 << np.arange(n)), -1]] = 0.0
-            middle = shared.sum() if n > 2 else 0.0
-            rising = np.cumsum(shared) / (middle or 1.0)
+            shared_rate = shared.sum() if n > 2 else 0.0
+            cumulative = np.cumsum(shared) / (shared_rate or 1.0)
             table[1 << np.arange(n)] = np.log(single)
-        elif n > 2 and middle < MIN_SHARED * any_owner.sum():
+        elif n > 2 and shared_rate < MIN_SHARED_SHARE * any_owner.sum():
             raise DataError(
                 "On this tree almost no feature is shared by some options but not all; lengthen"
                 " the edges to the leaves."
             )
-        children = _children(tree.parents)
-        return Genealogy(
+        children = _list_children(tree.parents)
+        return PhylogeneticColumns(
             table,
             np.log(single),
-            rising,
-            np.array([single.sum(), middle, math.exp(log_full)]),
+            cumulative,
+            np.array([single.sum(), shared_rate, math.exp(log_full)]),
             log_full,
             np.ascontiguousarray(tree.parents, np.int64),
             *children,
-            kinship.size,
-            kinship.first,
-            kinship.order,
+            tree_rates.size,
+            tree_rates.first,
+            tree_rates.order,
             np.cumsum(tree.lengths),
-            kinship.gamma,
-            kinship.base,
-            kinship.gain,
+            tree_rates.gamma,
+            tree_rates.base,
+            tree_rates.gain,
             np.cumsum(any_owner) / any_owner.sum(),
         )
 
-    def _check_number(self, n: int) -> None:
+    def _check_leaves(self, n: int) -> None:
+        """Raise unless the tree has n leaves."""
         if n != self.tree.n_leaves:
             raise DataError(
                 f"The tree has {self.tree.n_leaves:,} leaves, but there are {n:,} options; give"
@@ -150,9 +149,9 @@ class PhylogeneticBuffet:
             )
 
     def _owners(self, matrix: Any) -> np.ndarray:
-        """The columns of a matrix as rows, each with an owner."""
+        """Return the columns of a matrix as rows; raise if one is empty."""
         owners = np.asarray(matrix, bool).T
-        self._check_number(owners.shape[1])
+        self._check_leaves(owners.shape[1])
         if not owners.any(axis=1).all():
             raise DataError(
                 "Every column of the matrix must belong to at least one option; remove empty"
@@ -161,14 +160,17 @@ class PhylogeneticBuffet:
         return owners
 
     def _single_rates(self) -> np.ndarray:
-        """lambda of each option alone (eq. 6): ψ(1 + T) - ψ(1 + T - t), t the edge above it."""
+        """Return lambda of each single-option pattern, shape (n,).
+
+        By eq. 6 it is ψ(1 + T) - ψ(1 + T - t), t the edge above the option.
+        """
         from scipy.special import digamma
 
         total, edge = self.tree.lengths.sum(), self.tree.lengths[: self.tree.n_leaves]
         return digamma(1.0 + total) - digamma(1.0 + total - edge)
 
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
-        """Draw a binary matrix, exactly.
+        """Draw a binary matrix exactly.
 
         Parameters
         ----------
@@ -185,21 +187,22 @@ class PhylogeneticBuffet:
         """
         from scipy.special import digamma
 
-        self._check_number(n)
+        self._check_leaves(n)
         tree = self.tree
         total = tree.lengths.sum()
         columns = []
         for _ in range(rng.poisson(alpha * (digamma(1.0 + total) - digamma(1.0)))):
-            turned = _turned_edges(tree.lengths, draw_gamma(total, rng), rng)
-            for v in range(len(turned) - 2, -1, -1):  # parents before children
-                turned[v] |= turned[tree.parents[v]]
-            columns.append(turned[: tree.n_leaves])
+            has_feature = _draw_gaining_edges(tree.lengths, draw_feature_gamma(total, rng), rng)
+            for v in range(len(has_feature) - 2, -1, -1):  # parents before children
+                has_feature[v] |= has_feature[tree.parents[v]]
+            columns.append(has_feature[: tree.n_leaves])
         return np.array(columns, bool).reshape(-1, tree.n_leaves).T
 
     def log_prob(self, matrix: Any, alpha: float) -> float:
-        """Log density of the columns of a binary matrix as an unordered multiset, with respect to
-        the unit-rate Poisson process on patterns: sum over columns of log(alpha lambda_h), minus
-        alpha (ψ(1 + T) - ψ(1)).
+        """Return the log density of a binary matrix's columns as an unordered multiset.
+
+        The density is with respect to the unit-rate Poisson process on patterns: the sum over
+        columns of log(alpha lambda_h), minus alpha (ψ(1 + T) - ψ(1)).
 
         Parameters
         ----------
@@ -214,16 +217,18 @@ class PhylogeneticBuffet:
         from scipy.special import digamma
 
         owners = self._owners(matrix)
-        kinship = Kinship.of(self.tree, grid_size(self.tree.n_leaves))
-        sums = np.array([kinship.gains_of(column, self.tree.parents) for column in owners])
-        rates = kinship.log_rates(sums.reshape(len(owners), len(kinship.gamma)))
-        alone = owners.sum(axis=1) == 1
-        rates[alone] = np.log(owners[alone] @ self._single_rates())  # as the samplers have them
-        total = digamma(1.0 + kinship.total) - digamma(1.0)
-        return float(np.sum(np.log(alpha) + rates) - alpha * total)
+        tree_rates = self._tree_rates
+        gains = np.array([tree_rates.sum_gains(column, self.tree.parents) for column in owners])
+        log_rates = tree_rates.log_rates(gains.reshape(len(owners), len(tree_rates.gamma)))
+        is_single = owners.sum(axis=1) == 1
+        log_rates[is_single] = np.log(
+            owners[is_single] @ self._single_rates()
+        )  # exact, as in the samplers
+        total_rate = digamma(1.0 + tree_rates.total) - digamma(1.0)
+        return float(np.sum(np.log(alpha) + log_rates) - alpha * total_rate)
 
     def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
-        """`log_prob` of every draw.
+        """Return `log_prob` of every draw.
 
         Parameters
         ----------
@@ -237,23 +242,26 @@ class PhylogeneticBuffet:
         """
         from scipy.special import digamma
 
-        single, ends, known = np.log(self._single_rates()), columns.first_owner, {}
-        rates = np.empty(len(columns.sizes))
-        for k in range(len(rates)):
-            owners = columns.owners[ends[k] : ends[k + 1]]
+        single, offsets, log_rate_by_pattern = np.log(self._single_rates()), columns.first_owner, {}
+        log_rates = np.empty(len(columns.sizes))
+        for k in range(len(log_rates)):
+            owners = columns.owners[offsets[k] : offsets[k + 1]]
             key = owners.tobytes()
-            if key not in known:
+            if key not in log_rate_by_pattern:
                 column = np.zeros(columns.n_options, bool)
                 column[owners] = True
-                known[key] = single[owners[0]] if len(owners) == 1 else self._log_rate_of(column)
-            rates[k] = known[key]
+                log_rate_by_pattern[key] = (
+                    single[owners[0]] if len(owners) == 1 else self._log_shared_rate(column)
+                )
+            log_rates[k] = log_rate_by_pattern[key]
         total = digamma(1.0 + self.tree.lengths.sum()) - digamma(1.0)
-        return columns.summed(np.log(alpha)[columns.draw] + rates) - alpha * total
+        return columns.summed(np.log(alpha)[columns.draw] + log_rates) - alpha * total
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
-        """Log probability of the columns with two owners or more as a multiset, whatever the others
-        are: sum over them of log(alpha lambda_h), minus alpha times the total of their rates, minus
-        log K_h! of the K_h columns with the same owners.
+        """Return the log probability of the multiset of columns with several owners.
+
+        This is the sum over these columns of log(alpha lambda_h), minus alpha times their total
+        rate, minus log K_h! for the K_h columns with the same owners.
 
         Parameters
         ----------
@@ -265,36 +273,37 @@ class PhylogeneticBuffet:
         -------
         float
         """
-        columns = shared_columns(matrix)
-        self._check_number(columns.shape[1])
-        rates = sum(map(self._log_rate_of, columns))
+        columns = select_shared_columns(matrix)
+        self._check_leaves(columns.shape[1])
+        log_rates = sum(map(self._log_shared_rate, columns))
         return float(
-            rates
+            log_rates
             + len(columns) * math.log(alpha)
             - alpha * self._shared_total
-            - log_copies(columns)
+            - log_copy_orders(columns)
         )
 
-    def _log_rate_of(self, column: np.ndarray) -> float:
-        """log lambda of one pattern with two owners or more; cached, because estimates need
-        thousands of them."""
-        rates, key = self._known_rates, column.tobytes()
-        if key not in rates:
-            sums = self._kinship.gains_of(column, self.tree.parents)
-            rates[key] = float(self._kinship.log_rates(sums[None])[0])
-        return rates[key]
+    def _log_shared_rate(self, column: np.ndarray) -> float:
+        """Return log lambda of a pattern with at least two owners; cached for estimates."""
+        log_rates, key = self._rates_by_pattern, column.tobytes()
+        if key not in log_rates:
+            gains = self._tree_rates.sum_gains(column, self.tree.parents)
+            log_rates[key] = float(self._tree_rates.log_rates(gains[None])[0])
+        return log_rates[key]
 
     @cached_property
-    def _known_rates(self) -> dict[bytes, float]:
+    def _rates_by_pattern(self) -> dict[bytes, float]:
+        """Log rates computed so far, by the bytes of their pattern."""
         return {}
 
     @cached_property
-    def _kinship(self) -> Kinship:
-        return Kinship.of(self.tree, grid_size(self.tree.n_leaves))
+    def _tree_rates(self) -> TreeRates:
+        """Rates on the tree with the quadrature's grid."""
+        return TreeRates.from_tree(self.tree, count_grid_nodes(self.tree.n_leaves))
 
     @cached_property
     def _shared_total(self) -> float:
-        """Total rate of the patterns with two owners or more."""
+        """Total rate of the patterns with at least two owners."""
         from scipy.special import digamma
 
         return float(
@@ -302,8 +311,9 @@ class PhylogeneticBuffet:
         )
 
     def draw_probabilities(self, matrix: Any, rng: np.random.Generator) -> np.ndarray:
-        """Draw the probability π of each feature given its owners, p(π | h) ∝ P(h | π) / π, on the
-        quadrature's grid.
+        """Draw the probability π of each feature given its owners, shape (K,).
+
+        p(π | h) ∝ P(h | π) / π, on the quadrature's grid.
 
         Parameters
         ----------
@@ -314,44 +324,48 @@ class PhylogeneticBuffet:
         -------
         ndarray, shape (K,), in (0, 1)
         """
-        kinship = Kinship.of(self.tree, grid_size(self.tree.n_leaves))
-        drawn = []
+        tree_rates = self._tree_rates
+        gammas = []
         for column in self._owners(matrix):
-            logs = kinship.base + kinship.gains_of(column, self.tree.parents)
-            decisions = np.exp(logs - logs.max())
-            drawn.append(rng.choice(kinship.gamma, p=decisions / decisions.sum()))
-        return -np.expm1(-np.array(drawn))
+            logs = tree_rates.base + tree_rates.sum_gains(column, self.tree.parents)
+            probabilities = np.exp(logs - logs.max())
+            gammas.append(rng.choice(tree_rates.gamma, p=probabilities / probabilities.sum()))
+        return -np.expm1(-np.array(gammas))
 
 
-def draw_gamma(total: float, rng: np.random.Generator) -> float:
-    """gamma = -log(1 - pi) of a feature that has an owner; its density is (1 - exp(-gamma T)) /
-    (exp(gamma) - 1)."""
-    # For a whole T that is the sum over j = 1..T of exp(-j gamma), a mixture of exponentials; for
-    # others, rejection from the next whole one.
-    above = math.ceil(total)
-    parts = 1.0 / np.arange(1, above + 1)
+def draw_feature_gamma(total: float, rng: np.random.Generator) -> float:
+    """Draw gamma = -log(1 - pi) of a feature that has an owner.
+
+    Its density is (1 - exp(-gamma T)) / (exp(gamma) - 1), T the total length.
+    """
+    # For an integer T this is the sum over j = 1..T of exp(-j gamma), a mixture of exponentials;
+    # otherwise draws for the next integer are rejected.
+    ceiling = math.ceil(total)
+    weights = 1.0 / np.arange(1, ceiling + 1)
     while True:
-        gamma = rng.standard_exponential() / (1 + rng.choice(above, p=parts / parts.sum()))
-        if rng.random() * math.expm1(-gamma * above) >= math.expm1(-gamma * total):
+        gamma = rng.standard_exponential() / (1 + rng.choice(ceiling, p=weights / weights.sum()))
+        if rng.random() * math.expm1(-gamma * ceiling) >= math.expm1(-gamma * total):
             return gamma
 
 
-def _turned_edges(lengths: np.ndarray, gamma: float, rng: np.random.Generator) -> np.ndarray:
-    """Which edges gain the feature, given that one does: the first place is drawn conditionally,
-    the others freely."""
+def _draw_gaining_edges(lengths: np.ndarray, gamma: float, rng: np.random.Generator) -> np.ndarray:
+    """Draw which edges gain the feature, given that at least one does.
+
+    The first position is drawn conditionally, later edges independently.
+    """
     ends = np.cumsum(lengths)
-    place = -math.log1p(rng.random() * math.expm1(-gamma * ends[-1])) / gamma
-    first = min(int(np.searchsorted(ends, place, side="right")), len(lengths) - 1)
-    turned = np.zeros(len(lengths), bool)
-    turned[first] = True
-    turned[first + 1 :] = rng.random(len(lengths) - first - 1) < -np.expm1(
-        -gamma * lengths[first + 1 :]
+    position = -math.log1p(rng.random() * math.expm1(-gamma * ends[-1])) / gamma
+    first_edge = min(int(np.searchsorted(ends, position, side="right")), len(lengths) - 1)
+    has_gain = np.zeros(len(lengths), bool)
+    has_gain[first_edge] = True
+    has_gain[first_edge + 1 :] = rng.random(len(lengths) - first_edge - 1) < -np.expm1(
+        -gamma * lengths[first_edge + 1 :]
     )
-    return turned
+    return has_gain
 
 
-def _children(parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First child of each node and next sibling of each node, -1 where there is none."""
+def _list_children(parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return first child and next sibling of each node, -1 for none."""
     child, sibling = np.full(len(parents), -1), np.full(len(parents), -1)
     for v in range(len(parents) - 2, -1, -1):
         sibling[v] = child[parents[v]]

@@ -1,4 +1,4 @@
-"""What the priors share about features that several options own together."""
+"""Features with at least two owners, for all priors."""
 
 import math
 from collections import Counter
@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 
-def shared_columns(matrix: Any) -> np.ndarray:
-    """The columns with two owners or more, as the rows of a bool array."""
+def select_shared_columns(matrix: Any) -> np.ndarray:
+    """Return columns with at least two owners as rows, bool."""
     columns = np.asarray(matrix, bool).T
     return columns[np.count_nonzero(columns, axis=1) >= 2]
 
 
-def log_copies(columns: np.ndarray) -> float:
-    """Sum of log K! over the distinct rows, K being how often each occurs."""
+def log_copy_orders(columns: np.ndarray) -> float:
+    """Return the sum of log K! over distinct rows, which occur K times."""
     return sum(
         math.lgamma(copies + 1.0)
         for copies in Counter(column.tobytes() for column in columns).values()

@@ -1,5 +1,4 @@
-"""Run chains: threads in one process, each with its own random stream; annealed ones; the pilot
-that finds `thin`."""
+"""Sampling tasks and their chains: parallel, annealed, and with a pilot that chooses `thin`."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,7 +13,7 @@ from thali._inference.chains import run_chains as run
 from thali._inference.seeds import spawn_generators
 from thali._posterior.summary import convergence
 
-from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
+from ..moves.tuning import build_tuning, compute_acceptance_rates, select_tuning
 from ..operations import cache_at
 from ..state import (
     ALPHA,
@@ -24,33 +23,41 @@ from ..state import (
     SWEEPS,
     ChainModel,
     capacity,
-    grown,
+    double_capacity,
     replica,
-    resized,
-    stack,
+    resize_state,
+    stack_states,
 )
-from .loop import CROWDED, DONE, RECORD_FULL, prior_draw
-from .record import (
+from .draw_record import (
     ChainDraws,
     ChainRecord,
-    adopted,
-    chain_draws,
-    draws_between,
+    build_chain_draws,
     empty_record,
-    enlarged,
-    skipping,
+    enlarge_record,
+    prepend_draws,
+    skip_draws,
+    slice_draws,
 )
-from .tempering import HOTTEST, STEP, Ladder, evened, ladder, longer, swap_rates
+from .sweep_rounds import CROWDED, DONE, RECORD_FULL, sample_initial_state
+from .tempering import (
+    ANNEALING_STEP,
+    HOTTEST,
+    Ladder,
+    build_ladder,
+    compute_swap_rates,
+    equalize_rejections,
+    split_gaps,
+)
 
 if TYPE_CHECKING:
-    from .work import WorkCounts
+    from .cost_model import WorkCounts
 
-# What chains run, and one of them -----------------------------------------------------------------
+# A sampling task and one of its chains ------------------------------------------------------------
 
 
 @dataclass
 class SamplingTask:
-    """What to run: a sampler's kernel, the model, and how long."""
+    """A sampler's kernel, its model and the length of a run."""
 
     kernel: Any
     model: ChainModel
@@ -61,129 +68,129 @@ class SamplingTask:
     draws: int
     tune: int
     thin: int
-    temperatures: tuple[float, ...] = (
-        1.0,
-    )  # of the replicas, from 1 upwards; with a power of the likelihood from 1 over it
+    # of the replicas, from 1 upwards; from 1 / power if the likelihood is raised to a power
+    temperatures: tuple[float, ...] = (1.0,)
     lengthens: bool = False  # whether temperatures are added to the ladder during tuning
-    # whether all of them are then placed by the shares of rejected swaps, and chains are annealed
-    evens: bool = False
-    parameters: tuple[str, ...] = ()  # names of the likelihood's own
+    # whether chains are annealed, and all temperatures placed by the shares of rejected swaps
+    anneals: bool = False
+    parameters: tuple[str, ...] = ()  # names of the likelihood's parameters
     pilot: int = 0  # sweeps after which the chains together choose a smaller `thin`
-    # whether a run that gets stuck at its one temperature may start again with more
+    # whether a run that gets stuck at its only temperature may restart with more temperatures
     may_temper: bool = False
-    # stream, task -> the state in which a chain begins; None: a prior draw
-    begins: Callable[..., Any] | None = None
+    # rng, task -> initial state of a chain; None: a prior draw
+    sample_start: Callable[..., Any] | None = None
     # None: levels and columns are forecast from the number of options
-    counted: "WorkCounts | None" = None
+    work_counts: "WorkCounts | None" = None
 
     def chain(self, rng: np.random.Generator) -> "FeatureChain":
-        """A chain at its start."""
+        """Build a chain in its initial state."""
         return FeatureChain(self, rng)
 
-    def seconds_of_sweep(self) -> float:
-        """Seconds of the processor that a sweep of a chain is expected to take."""
-        from .work import seconds_of_sweep
+    def forecast_sweep_seconds(self) -> float:
+        """Return the expected CPU seconds of one sweep of a chain."""
+        from .cost_model import forecast_sweep_seconds
 
-        return seconds_of_sweep(self)
+        return forecast_sweep_seconds(self)
 
-    def levels(self) -> float:
-        """How many temperatures a chain is expected to have after tuning."""
-        from .work import levels
+    def forecast_levels(self) -> float:
+        """Return the expected number of temperatures after tuning."""
+        from .cost_model import forecast_levels
 
-        return levels(self)
+        return forecast_levels(self)
 
-    def columns(self) -> float:
-        """How many columns its states are expected to have."""
-        from .work import columns_of
+    def forecast_columns(self) -> float:
+        """Return the expected number of columns of a state."""
+        from .cost_model import forecast_columns
 
-        return columns_of(self)
+        return forecast_columns(self)
 
-    def with_short_run(self, progressbar: bool) -> "SamplingTask":
-        """The task, with what a short run tells of its levels and columns."""
-        from .work import with_short_run
+    def add_work_counts(self, progressbar: bool) -> "SamplingTask":
+        """Return the task with levels and columns counted in a short run."""
+        from .cost_model import add_work_counts
 
-        return with_short_run(self, progressbar)
+        return add_work_counts(self, progressbar)
 
-    def times_heavier(self, chains: Sequence["FeatureChain"]) -> float:
-        """How many times longer a sweep takes than was expected, by the columns that the tuned
-        chains have."""
-        from .work import times_heavier
+    def compute_cost_ratio(self, chains: Sequence["FeatureChain"]) -> float:
+        """Return the sweep time of tuned chains, relative to the forecast."""
+        from .cost_model import compute_cost_ratio
 
-        return times_heavier(self, chains)
+        return compute_cost_ratio(self, chains)
 
-    def first_draws(self, chains: int) -> int:
-        """The draws of each of so many chains after which a run of unknown length is looked at
-        first."""
+    def first_draws(self, n_chains: int) -> int:
+        """Return the draws per chain before the first convergence check."""
         return FIRST_DRAWS
 
 
 class FeatureChain(Chain):
-    """One chain: its state, its record, and how far it is."""
+    """One chain: its states, its record, and its progress."""
 
-    _PARTS = ("ladder", "states", "caches", "tunings", "_counted", "thin", "seen")
+    _PARTS = ("ladder", "states", "caches", "tunings", "_n_restarts", "thin", "pilot_statistics")
 
     task: "SamplingTask"
     caches: Any
     tunings: Any
     rng: np.random.Generator
-    states: Any  # of all levels, stacked
+    states: Any  # of all levels, stacked along the first axis
     ladder: Ladder
     record: ChainRecord
-    seen: np.ndarray
+    pilot_statistics: np.ndarray
     thin: int
     pairs: np.ndarray
 
     def __init__(self, task: Any, rng: np.random.Generator) -> None:
         self.task, self.rng = task, rng
-        self.ladder = ladder(task.temperatures)
+        self.ladder = build_ladder(task.temperatures)
         self.thin = task.thin
-        self.pairs = pairs_of(task.n_options)
-        self._start()
-        self.seen = np.zeros((task.pilot // LOOK, self._looked_at()))  # in the pilot
-        self._counted = 0  # how much of the schedule is done
-        self._begins = task.begins  # until the first sweep
+        self.pairs = select_neighbour_pairs(task.n_options)
+        self._initialize()
+        n_looks = task.pilot // PILOT_STEP
+        self.pilot_statistics = np.zeros((n_looks, self._count_pilot_statistics()))
+        self._n_restarts = 0  # completed entries of the schedule
+        self._sample_start = task.sample_start  # until the first sweep
 
-    def _start(self) -> None:
-        """States drawn from the prior, their caches and tunings, and an empty record."""
+    def _initialize(self) -> None:
+        """Sample initial states from the prior; build caches, tunings and an empty record."""
         task, rng = self.task, self.rng
         states = []
         for _ in task.temperatures:
             alpha = rng.standard_exponential() if task.alpha is None else task.alpha
-            states.append(prior_draw(rng, task.model, task.prior, task.n_options, alpha))
-        room = max(capacity(b) for b in states)
-        self.states = stack([b if capacity(b) == room else resized(b, room) for b in states])
-        self.caches = stack([task.make_cache(task.model.likelihood) for _ in states])
-        self.tunings = stack([initial_tuning(task.n_options) for _ in states])
+            states.append(sample_initial_state(rng, task.model, task.prior, task.n_options, alpha))
+        n_rows = max(capacity(b) for b in states)
+        self.states = stack_states(
+            [b if capacity(b) == n_rows else resize_state(b, n_rows) for b in states]
+        )
+        self.caches = stack_states([task.make_cache(task.model.likelihood) for _ in states])
+        self.tunings = stack_states([build_tuning(task.n_options) for _ in states])
         self.record = empty_record(task.draws, task.n_options, len(task.parameters))
 
     @property
     def schedule(self) -> list[tuple[int, bool]]:
-        """What `count_schedule` gives for as many sweeps of tuning as there are."""
-        return count_schedule(
+        """Sweeps at which swap counts restart, with whether the ladder grows there."""
+        return build_swap_schedule(
             self.task.tune * self.thin, len(self.task.temperatures) > 1, self.task.lengthens
         )
 
-    def _looked_at(self) -> int:
-        """How many numbers the pilot sees of a state."""
+    def _count_pilot_statistics(self) -> int:
+        """Return the number of statistics monitored in the pilot."""
         return 2 + self.pairs.shape[1]
 
     @property
     def state(self) -> Any:
-        """The state at temperature 1: views."""
+        """State at temperature 1, as views."""
         return replica(self.states, self.ladder.at[0])
 
     @property
     def cache(self) -> Any:
-        """The likelihood's cache at temperature 1: views."""
+        """Likelihood cache at temperature 1, as views."""
         return cache_at(self.task.model.likelihood, self.caches, self.ladder.at[0])
 
     @property
     def in_pilot(self) -> bool:  # type: ignore[override]
-        return len(self.seen) > 0
+        return len(self.pilot_statistics) > 0
 
     @property
     def total(self) -> int:  # type: ignore[override]
-        return LOOK * len(self.seen) or self.run_total
+        return PILOT_STEP * len(self.pilot_statistics) or self.run_total
 
     @property
     def run_total(self) -> int:
@@ -202,106 +209,124 @@ class FeatureChain(Chain):
         return int(self.record.used[0])
 
     def read_draws(self, start: int, stop: int) -> Arrays:
-        return draws_between(self.record, start, stop, self.first)
+        return slice_draws(self.record, start, stop, self.first)
 
     def adopt(self, draws: Arrays) -> None:
-        self.record = adopted(self.record, draws, self.first)
+        self.record = prepend_draws(self.record, draws, self.first)
 
     def skip(self, draws: int) -> None:
         super().skip(draws)
-        self.record = skipping(self.record, draws)
+        self.record = skip_draws(self.record, draws)
 
     def warm_start(self, arrays: Arrays) -> None:
         self.rng = unpack_generators(arrays["stream"])[0]
         for name in ("ladder", "states", "tunings", "thin"):
             vars(self)[name] = unflatten_tuple(vars(self)[name], arrays, name)
-        # then caches are filled from the state before the first sweep
+        # at sweep 0 the kernel fills caches from the state
         self.states.whole[:, SWEEPS] = 0
-        self.caches = stack(
+        self.caches = stack_states(
             [self.task.make_cache(self.task.model.likelihood) for _ in self.ladder.beta]
         )
-        self.seen, self._counted, self._begins = self.seen[:0], max(0, len(self.schedule) - 1), None
+        self.pilot_statistics = self.pilot_statistics[:0]
+        self._n_restarts, self._sample_start = max(0, len(self.schedule) - 1), None
 
     @property
     def draws(self) -> ChainDraws:
-        """All draws of the record."""
-        return self.draws_before(self.recorded)
+        """All recorded draws."""
+        return self.collect_draws(self.recorded)
 
-    def draws_before(self, last: int) -> ChainDraws:
-        """The draws of the record before number `last`, and acceptance rates of walks and swaps
-        after tuning."""
-        stats: dict[str, Any] = acceptance_rates(tuning_at(self.tunings, 0))
+    def collect_draws(self, stop: int) -> ChainDraws:
+        """Return draws before index `stop`, with acceptance and swap rates after tuning."""
+        stats: dict[str, Any] = compute_acceptance_rates(select_tuning(self.tunings, 0))
         if self.ladder.beta.size > 1:
-            stats |= {"temperature": 1.0 / self.ladder.beta, "swap_rate": swap_rates(self.ladder)}
-        return chain_draws(self.read_draws(self.first, last), self.task.parameters, stats)
+            stats |= {
+                "temperature": 1.0 / self.ladder.beta,
+                "swap_rate": compute_swap_rates(self.ladder),
+            }
+        return build_chain_draws(self.read_draws(self.first, stop), self.task.parameters, stats)
 
     def run_until(self, until: int) -> None:
-        """Run until this many sweeps of every replica are done and recorded."""
-        if self._begins is not None and until > self.sweeps == 0:
-            begun = self._begins(self.rng, self.task)
-            self.states, self._begins = stack([begun for _ in self.ladder.beta]), None
-        if self.task.evens:
+        """Run and record every replica until it has done `until` sweeps."""
+        if self._sample_start is not None and until > self.sweeps == 0:
+            initial_state = self._sample_start(self.rng, self.task)
+            self.states, self._sample_start = (
+                stack_states([initial_state for _ in self.ladder.beta]),
+                None,
+            )
+        if self.task.anneals:
             self._anneal(until)
         schedule = self.schedule
-        while self._counted < len(schedule) and schedule[self._counted][0] <= until:
-            sweep, grows = schedule[self._counted]
-            self._counted += 1
-            self._run_looking(sweep)
+        while self._n_restarts < len(schedule) and schedule[self._n_restarts][0] <= until:
+            sweep, grows = schedule[self._n_restarts]
+            self._n_restarts += 1
+            self._run_monitored(sweep)
             if grows:
-                self._lengthen()
+                self._extend_ladder()
             self.ladder.tried[:] = self.ladder.accepted[:] = 0.0
-        self._run_looking(until)
+        self._run_monitored(until)
 
-    def _run_looking(self, until: int) -> None:
-        """Run the kernel, and in the pilot look at the state, also where the ladder changes within
-        it."""
-        for look in range(self.sweeps // LOOK, min(until // LOOK, len(self.seen))):
-            self._run_kernel((look + 1) * LOOK)
-            self.seen[look] = self._look()
+    def _run_monitored(self, until: int) -> None:
+        """Run the kernel and, during the pilot, record its statistics."""
+        for look in range(
+            self.sweeps // PILOT_STEP, min(until // PILOT_STEP, len(self.pilot_statistics))
+        ):
+            self._run_kernel((look + 1) * PILOT_STEP)
+            self.pilot_statistics[look] = self._compute_pilot_statistics()
         self._run_kernel(until)
 
     def _anneal(self, until: int) -> None:
-        """The first quarter of tuning: all levels begin at the same high temperature and fall to
-        their own."""
-        end, own = self.task.tune * self.thin // 4, 1.0 / np.asarray(self.task.temperatures)
-        while self.sweeps < min(until, end):
-            begun = self.sweeps // STEP * STEP  # so that slices of a run have no influence
-            self.ladder.beta[:] = np.minimum(own, HOTTEST ** (begun / end - 1.0))
-            self._run_kernel(min(until, end, begun + STEP))
-            if self.sweeps == end:
-                self.ladder.beta[:] = own
+        """Lower all temperatures from the hottest to their final values.
 
-    def _lengthen(self) -> None:
-        """Add levels where they are wanted, each replica a copy of the lower one, and place all
-        again if asked to."""
-        gaps, beta = evened(self.ladder) if self.task.evens else longer(self.ladder)
+        This takes the first quarter of tuning.
+        """
+        end, final_beta = self.task.tune * self.thin // 4, 1.0 / np.asarray(self.task.temperatures)
+        while self.sweeps < min(until, end):
+            # a multiple of the step, so that slices of a run do not affect the draws
+            start = self.sweeps // ANNEALING_STEP * ANNEALING_STEP
+            self.ladder.beta[:] = np.minimum(final_beta, HOTTEST ** (start / end - 1.0))
+            self._run_kernel(min(until, end, start + ANNEALING_STEP))
+            if self.sweeps == end:
+                self.ladder.beta[:] = final_beta
+
+    def _extend_ladder(self) -> None:
+        """Add levels where swaps are rare; each new replica copies the level below."""
+        gaps, beta = (
+            equalize_rejections(self.ladder) if self.task.anneals else split_gaps(self.ladder)
+        )
         if np.array_equal(beta, self.ladder.beta):
             return
         below = self.ladder.at[gaps]
-        new = np.arange(self.ladder.at.size, beta.size)
-        self.ladder = ladder(1.0 / beta)._replace(at=np.insert(self.ladder.at, gaps + 1, new))
+        new_replicas = np.arange(self.ladder.at.size, beta.size)
+        self.ladder = build_ladder(1.0 / beta)._replace(
+            at=np.insert(self.ladder.at, gaps + 1, new_replicas)
+        )
 
-        def with_copies(stacked: Any, chosen: Any) -> Any:
-            return type(stacked)(*(np.concatenate([a, a[chosen]]) for a in stacked))
+        def append_copies(stacked: Any, replicas: Any) -> Any:
+            return type(stacked)(*(np.concatenate([a, a[replicas]]) for a in stacked))
 
-        def with_levels(stacked: Any) -> Any:  # step sizes belong to levels, not to replicas
+        # step sizes belong to levels, not to replicas
+        def insert_levels(stacked: Any) -> Any:
             return type(stacked)(*(np.insert(a, gaps + 1, a[gaps], axis=0) for a in stacked))
 
-        self.states, self.caches = with_copies(self.states, below), with_copies(self.caches, below)
-        self.tunings = with_levels(self.tunings)
+        self.states, self.caches = (
+            append_copies(self.states, below),
+            append_copies(self.caches, below),
+        )
+        self.tunings = insert_levels(self.tunings)
 
-    def _look(self) -> np.ndarray:
-        """What the pilot sees of the state."""
-        return looked_at(self.task.model, self.state, self.pairs)
+    def _compute_pilot_statistics(self) -> np.ndarray:
+        """Compute the pilot statistics of the state, shape (n_statistics,)."""
+        return compute_pilot_statistics(self.task.model, self.state, self.pairs)
 
     def _run_kernel(self, until: int) -> None:
+        """Run the kernel until `until` sweeps, enlarging states and record as needed."""
         task = self.task
         while True:
             status = task.kernel(
                 self.rng,
                 task.model,
                 self.caches,
-                *self._arrays(),
+                *self._kernel_arrays(),
                 self.tunings,
                 self.ladder,
                 self.record,
@@ -310,47 +335,45 @@ class FeatureChain(Chain):
                 self.thin,
             )
             if status == CROWDED:
-                self._grow()
+                self._enlarge_states()
             elif status == RECORD_FULL:
-                self.record = enlarged(self.record)
+                self.record = enlarge_record(self.record)
             else:
                 assert status == DONE
                 return
 
-    def _arrays(self) -> tuple[Any, ...]:
-        """What the kernel changes besides the caches."""
+    def _kernel_arrays(self) -> tuple[Any, ...]:
+        """Return the arrays, besides caches, that the kernel updates."""
         return (self.states,)
 
-    def _grow(self) -> None:
-        """Make room for more columns."""
-        self.states = grown(self.states)
+    def _enlarge_states(self) -> None:
+        """Double the capacity for columns."""
+        self.states = double_capacity(self.states)
 
 
 def end_pilot(chains: Sequence[FeatureChain]) -> None:
-    """Choose how many sweeps lie between two draws, the same for all chains."""
+    """Choose the thinning interval shared by all chains, and end the pilot."""
     task = chains[0].task
-    least = math.ceil(chains[0].total / task.tune)  # as the sweeps of the pilot are tuning
-    least = max(least, MIN_TEMPERED) if len(task.temperatures) > 1 else least
-    thin = thin_for([chain.seen for chain in chains], least, task.thin)
+    min_thin = math.ceil(chains[0].total / task.tune)  # the pilot's sweeps belong to tuning
+    min_thin = max(min_thin, MIN_TEMPERED) if len(task.temperatures) > 1 else min_thin
+    thin = choose_thin([chain.pilot_statistics for chain in chains], min_thin, task.thin)
     for chain in chains:
-        chain.thin, chain.seen = thin, chain.seen[:0]
+        chain.thin, chain.pilot_statistics = thin, chain.pilot_statistics[:0]
 
 
-def pilot_of(task: Any, has_length: bool) -> int:
-    """The sweeps of tuning by which a smaller `thin` may be chosen; 0: there are too few.
+def count_pilot_sweeps(task: Any, has_length: bool) -> int:
+    """Return the number of pilot sweeps, 0 without a pilot.
 
-    What is looked at may be quick where families of features are slow, so that tempered chains have
-    a pilot only if the length of the run follows from its effective draws; there is none while all
-    levels are annealed.
+    Pilot statistics may mix fast where families of features mix slowly, so tempered chains have a
+    pilot only if the length of the run follows from its effective draws. Annealed chains have none.
     """
-    if len(task.temperatures) > 1 and (has_length or task.evens):
+    if len(task.temperatures) > 1 and (has_length or task.anneals):
         return 0
-    return PILOT if task.thin > 1 and task.tune * task.thin >= PILOT else 0
+    return PILOT_SWEEPS if task.thin > 1 and task.tune * task.thin >= PILOT_SWEEPS else 0
 
 
-def count_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int, bool]]:
-    """The sweeps at which the counts of swaps restart, and whether levels are added to the ladder
-    there."""
+def build_swap_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int, bool]]:
+    """List the sweeps at which swap counts restart, with whether levels are added."""
     # In the first quarter of tuning replicas still move to their levels; the last quarter lets a
     # longer ladder converge.
     if not tempers:
@@ -359,93 +382,95 @@ def count_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int,
     return [*eighths, (tune, False)]
 
 
-def chains_of(task: Any, chains: int, random_seed: Any) -> list[Any]:
-    """The chains of a task, each at its start; the same seed gives the same draws whatever `cores`
-    is."""
-    return [task.chain(rng) for rng in spawn_generators(random_seed, chains)]
+def build_chains(task: Any, n_chains: int, random_seed: Any) -> list[Any]:
+    """Build the chains of a task; draws do not depend on the number of cores."""
+    return [task.chain(rng) for rng in spawn_generators(random_seed, n_chains)]
 
 
-def run_chains(
-    task: SamplingTask, chains: int, cores: int | None, random_seed: Any, progress: Any
+def run_feature_chains(
+    task: SamplingTask, n_chains: int, cores: int | None, random_seed: Any, progress: Any
 ) -> tuple[list[ChainDraws], bool]:
-    """Run the chains of a task; returns their draws and whether Ctrl-C stopped them early."""
-    made = chains_of(task, chains, random_seed)
-    interrupted = run(made, cores, progress, task.kernel.is_compiled(task.model))
-    return [chain.draws for chain in made], interrupted
+    """Run the chains of a task; return draws and whether Ctrl-C interrupted them."""
+    feature_chains = build_chains(task, n_chains, random_seed)
+    interrupted = run(feature_chains, cores, progress, task.kernel.is_compiled(task.model))
+    return [chain.draws for chain in feature_chains], interrupted
 
 
-# Chains that are annealed: the likelihood is let in little by little, so that each ends near a mode
+# Annealed chains: the temperature falls slowly, so that each chain ends near a mode
 
 
-AT_ONE = 0.2  # share of the sweeps at temperature 1, the last ones
+COLD_SHARE = 0.2  # share of the sweeps, at the end, that have temperature 1
 
 
 class AnnealedChain(FeatureChain):
-    """A chain at one temperature, which falls geometrically to 1 and stays there."""
+    """A chain whose temperature falls geometrically to 1 and then stays there."""
 
     def run_until(self, until: int) -> None:
         while self.sweeps < until:
-            begun = self.sweeps // STEP * STEP  # so that slices of a run have no influence
-            self.ladder.beta[0] = min(1.0, HOTTEST ** (begun / ((1.0 - AT_ONE) * self.total) - 1.0))
-            self._run_kernel(min(until, begun + STEP))
+            # a multiple of the step, so that slices of a run do not affect the draws
+            start = self.sweeps // ANNEALING_STEP * ANNEALING_STEP
+            share = start / ((1.0 - COLD_SHARE) * self.total)
+            self.ladder.beta[0] = min(1.0, HOTTEST ** (share - 1.0))
+            self._run_kernel(min(until, start + ANNEALING_STEP))
         self._run_kernel(until)
 
 
-# How many sweeps lie between two draws: so few that half of the draws are effective, seen in the
-# first of tuning
+# The thinning interval: the pilot, at the start of tuning, finds the largest for which half of the
+# draws are effective
 #
-# Fewer sweeps give more effective draws a second, as no sweep is lost, and take more storage for
-# each.
+# Fewer sweeps per draw give more effective draws per second, but need more storage for each.
 
 
-PILOT, LOOK = 400, 4  # of a pilot, and after how many of them it looks at the state
-DROPPED = 4  # the first of so many parts of them comes from the prior
-MAX_PAIRS = 32  # of options that are looked at
-EFFECTIVE = 0.5  # share of the draws
-# sweeps between two draws of tempered chains, and so many of tuning that the ladder grows
+PILOT_SWEEPS, PILOT_STEP = 400, 4  # of a pilot, and sweeps between two of its looks at the state
+PILOT_PARTS = 4  # the first of these parts is near the prior and is discarded
+MAX_PILOT_PAIRS = 32  # monitored pairs of options
+EFFECTIVE_SHARE = 0.5  # desired share of effective draws
+# sweeps per draw of tempered chains; tuning needs that many for the ladder to grow
 MIN_TEMPERED = 10
 
 
-def pairs_of(n: int) -> np.ndarray:
-    """Neighbouring options, evenly spread, shape (2, pairs)."""
-    first = np.unique(np.linspace(0, n - 1, min(n, MAX_PAIRS)).astype(int))
-    return np.array([first, (first + 1) % n])
+def select_neighbour_pairs(n: int) -> np.ndarray:
+    """Select evenly spaced pairs of neighbouring options, shape (2, n_pairs)."""
+    option_indices = np.unique(np.linspace(0, n - 1, min(n, MAX_PILOT_PAIRS)).astype(int))
+    return np.array([option_indices, (option_indices + 1) % n])
 
 
-def looked_at(model: Any, b: Any, pairs: np.ndarray) -> np.ndarray:
-    """What is seen of a state: number of features, ln alpha, and of each pair its choice
-    probability or overlap."""
-    columns, (i, j) = int(b.whole[COLUMNS]), pairs
-    Z, w = b.Z[:columns], b.w[:columns]
+def compute_pilot_statistics(model: Any, b: Any, pairs: np.ndarray) -> np.ndarray:
+    """Compute the number of features, ln alpha, and each pair's probability or overlap."""
+    n_columns, (i, j) = int(b.whole[COLUMNS]), pairs
+    Z, w = b.Z[:n_columns], b.w[:n_columns]
     shared = w @ (Z[:, i] * Z[:, j])
     if model.unique != NO_UNIQUE:
-        own_i, own_j = w @ Z[:, i] + b.s[i] - shared, w @ Z[:, j] + b.s[j] - shared
-        shared = own_i / (own_i + own_j)
-    number = columns + b.whole[FULL] + b.singles.sum()
-    return np.array([number, math.log(b.real[ALPHA]) if b.real[ALPHA] > 0 else 0.0, *shared])
+        advantage_i, advantage_j = w @ Z[:, i] + b.s[i] - shared, w @ Z[:, j] + b.s[j] - shared
+        shared = advantage_i / (advantage_i + advantage_j)
+    n_features = n_columns + b.whole[FULL] + b.singles.sum()
+    return np.array([n_features, math.log(b.real[ALPHA]) if b.real[ALPHA] > 0 else 0.0, *shared])
 
 
-def thin_for(seen: Sequence[np.ndarray], least: int, most: int) -> int:
-    """The sweeps between draws for the slowest of what was `seen` (looks, quantities), not fewer or
-    more than these."""
-    draws = np.moveaxis(np.stack([each[len(each) // DROPPED :] for each in seen]), 2, 0)
+def choose_thin(pilot_statistics: Sequence[np.ndarray], min_thin: int, max_thin: int) -> int:
+    """Return the sweeps per draw for the slowest statistic, between `min_thin` and `max_thin`.
+
+    `pilot_statistics` has an array (looks, statistics) for each chain.
+    """
+    start = len(pilot_statistics[0]) // PILOT_PARTS
+    draws = np.moveaxis(np.stack(pilot_statistics)[:, start:], 2, 0)
     ess = convergence(draws)[0]
     times = draws[0].size / ess[np.isfinite(ess)]
-    return (
-        int(np.clip(math.ceil(LOOK * apart(float(times.max())) - 1e-9), least, most))
-        if times.size
-        else most
-    )
+    if not times.size:
+        return max_thin
+    spacing = compute_draw_spacing(float(times.max()))
+    return int(np.clip(math.ceil(PILOT_STEP * spacing - 1e-9), min_thin, max_thin))
 
 
-def apart(time: float) -> float:
-    r"""How far apart draws must be for half to be effective, in the unit of the integrated
-    autocorrelation time.
+def compute_draw_spacing(time: float) -> float:
+    r"""Compute the spacing of draws at which half of them are effective.
 
-    Of an autoregressive process of first order with the time :math:`\tau`, whose correlation over a
-    unit is :math:`r = (\tau - 1) / (\tau + 1)`, the share :math:`(1 - r^t) / (1 + r^t)` of draws t
-    units apart is effective.
+    The spacing has the unit of the integrated autocorrelation time. For a first-order
+    autoregressive process with time :math:`\tau`, whose correlation over a unit is :math:`r = (\tau
+    - 1) / (\tau + 1)`, the share :math:`(1 - r^t) / (1 + r^t)` of draws t units apart is effective.
     """
     if time <= 1.0:
         return 0.0
-    return math.log((1.0 - EFFECTIVE) / (1.0 + EFFECTIVE)) / math.log((time - 1.0) / (time + 1.0))
+    return math.log((1.0 - EFFECTIVE_SHARE) / (1.0 + EFFECTIVE_SHARE)) / math.log(
+        (time - 1.0) / (time + 1.0)
+    )

@@ -1,5 +1,4 @@
-"""Joins a prior, a likelihood and a sampler, and runs them: what every latent-feature model
-shares."""
+"""Build and run sampling tasks: a prior, a likelihood and a sampler, checked and compiled."""
 
 import math
 from collections.abc import Callable
@@ -22,31 +21,31 @@ from ..state import (
     ALPHA,
     COLUMNS,
     FIXED_UNIQUE,
+    MIN_FREE_ROWS,
     NO_UNIQUE,
-    ROOM,
     TOTAL_UNIQUE,
     ChainModel,
     FeatureState,
-    empty_state,
+    make_empty_state,
 )
-from ..weight_priors import GammaWeights, are_exponential
-from .chains import AnnealedChain, SamplingTask, run_chains
-from .recommended import conjugate_together
-from .tempering import MAX_TEMPERATURES, geometric
+from ..weight_priors import GammaWeights, is_exponential_prior
+from .chains import AnnealedChain, SamplingTask, run_feature_chains
+from .recommended import sweep_conjugate_jointly
+from .tempering import MAX_TEMPERATURES, space_temperatures
 
 if TYPE_CHECKING:
     from .chains import SamplingTask
-    from .record import ChainDraws
+    from .draw_record import ChainDraws
 
 
 MAX_EXPECTED = 10_000  # features that the prior may expect: more fill the memory
-LEVELS, T_MAX = 8, 10.0  # of the ladder that tempering starts with
-# Objects of similarities from which on tempered chains are annealed, their temperatures placed by
-# measured swaps, and the memberships of an object in overlapping columns drawn together; of
-# triplets from which on chains begin where an approximate likelihood has led.
+FIRST_LEVELS, FIRST_HOTTEST = 8, 10.0  # initial levels and hottest temperature of a ladder
+# With at least this number of objects, tempered chains of similarities are annealed, place
+# temperatures by measured swaps, and draw memberships of an object in overlapping columns jointly;
+# chains of triplets begin at the end of a run with an approximate likelihood.
 MIN_ANNEALED = 40
-# sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds
-THIN, THIN_TEMPERED = 25, 50
+# default sweeps per recorded draw: a sweep costs microseconds
+DEFAULT_THIN, DEFAULT_THIN_TEMPERED = 25, 50
 
 
 def build_task(
@@ -63,26 +62,25 @@ def build_task(
     power: float = 1.0,
     sweep: Any = None,
 ) -> SamplingTask:
-    """Check everything and put it into the form that the chains read; the likelihood is raised to a
-    power.
+    """Check all arguments and build the sampling task.
 
-    A kernel `sweep` replaces the one that suits the prior and the likelihood. It has all columns,
-    and one temperature.
+    The likelihood is raised to `power`. A kernel `sweep` replaces the one that suits the prior and
+    the likelihood; it includes all columns, and has one temperature.
 
-    How the columns that a single option owns are represented is decided here, once for all
-    samplers. Under an infinite prior those that the likelihood does not see are drawn from the
-    prior. With exponential weights and a likelihood that sees an option's unique weight, only their
-    sum with the fixed unique weight is carried. Otherwise they are columns like any other.
+    How single-option columns are represented is decided here, once for all samplers. Under an
+    infinite prior, single-option columns that the likelihood does not see are drawn from the prior.
+    With exponential weights and a likelihood that sees an option's unique weight, the state has
+    only their sum with the fixed unique weight. Otherwise they are ordinary columns.
     """
     if hasattr(prior, "for_labels"):
         prior = prior.for_labels(data.labels)
-    for part, wanted in ((prior, "sample"), (likelihood, "check")):
-        if not hasattr(part, wanted):
+    for part, method in ((prior, "sample"), (likelihood, "check")):
+        if not hasattr(part, method):
             raise ArgumentError(
                 f"{part!r} is neither a prior of thali.priors nor a likelihood of"
                 " thali.likelihoods; pass one of those."
             )
-    weights = weights_of(weight_prior, likelihood)
+    weights = build_weight_prior(weight_prior, likelihood)
     if alpha is not None:
         alpha = positive("alpha", alpha, "the concentration of the prior over features")
         if not prior.learns_alpha:
@@ -92,7 +90,7 @@ def build_task(
                 InPython("at None", "out"),
                 ".",
             )
-        # of a tree it is less
+        # an upper bound for a phylogenetic prior
         expected = alpha * float(np.sum(1.0 / np.arange(1, data.n_options + 1)))
         if expected > MAX_EXPECTED:
             raise ArgumentError(
@@ -102,40 +100,44 @@ def build_task(
             )
     draws = whole("draws", draws, 1)
     tune = whole("tune", tune, 0)
-    n = data.n_options
-    compiled_prior = prior.compiled(n)
+    n_options = data.n_options
+    compiled_prior = prior.compiled(n_options)
     likelihood.check(prior, data)
     compiled_likelihood, make_cache = likelihood.compiled(data, weights)
-    explicit = not prior.is_infinite or sweep is not None
+    has_all_columns = not prior.is_infinite or sweep is not None
     unique = FIXED_UNIQUE if likelihood.unique else NO_UNIQUE
-    if unique and are_exponential(weights) and not explicit:
+    if unique and is_exponential_prior(weights) and not has_all_columns:
         unique = TOTAL_UNIQUE
-    carried = explicit or (unique != TOTAL_UNIQUE and sees_single(compiled_likelihood))
-    least = 0 if not prior.is_infinite else 1 if carried else 2
-    learned = prior.learns_alpha and alpha is None
-    most = n if explicit or sees_full(compiled_likelihood) else n - 1
-    model = ChainModel(compiled_prior, compiled_likelihood, weights, least, most, unique, learned)
-    start = alpha if alpha is not None else None if learned else float("nan")
+    has_single_columns = has_all_columns or (
+        unique != TOTAL_UNIQUE and sees_single(compiled_likelihood)
+    )
+    min_owners = 0 if not prior.is_infinite else 1 if has_single_columns else 2
+    learns_alpha = prior.learns_alpha and alpha is None
+    max_owners = n_options if has_all_columns or sees_full(compiled_likelihood) else n_options - 1
+    model = ChainModel(
+        compiled_prior, compiled_likelihood, weights, min_owners, max_owners, unique, learns_alpha
+    )
+    initial_alpha = None if learns_alpha else float("nan") if alpha is None else alpha
     if isinstance(tempering, str):
         tempering = {"auto": None, "off": False}.get(tempering, tempering)
-    temperatures, lengthens = _ladder(
+    temperatures, lengthens = _choose_temperatures(
         tempering, likelihood.tempers and prior.learns_alpha and sweep is None
     )
-    many = (
-        n >= MIN_ANNEALED
+    joint = (
+        n_options >= MIN_ANNEALED
         and len(temperatures) > 1
         and type(compiled_likelihood) in draw_weights.answers
     )
-    kernel = _kernel(prior, model, many) if sweep is None else sweep
-    near = None
+    kernel = _choose_kernel(prior, model, joint) if sweep is None else sweep
+    sample_start = None
     if (
         likelihood.approximate is not None
         and prior.learns_alpha
-        and MIN_ANNEALED <= n <= MAX_APPROXIMATED
+        and MIN_ANNEALED <= n_options <= MAX_APPROXIMATED
     ):
-        near = NearStart(likelihood.approximate)
+        sample_start = ApproximateStart(likelihood.approximate)
     if thin is None:
-        thin = THIN_TEMPERED if len(temperatures) > 1 else THIN
+        thin = DEFAULT_THIN_TEMPERED if len(temperatures) > 1 else DEFAULT_THIN
     thin = whole("thin", thin, 1)
     refuse_endless(draws, tune, 1, thin)
     return SamplingTask(
@@ -143,39 +145,47 @@ def build_task(
         model,
         prior,
         make_cache,
-        n,
-        start,
+        n_options,
+        initial_alpha,
         draws,
         tune,
         thin,
         tuple(each / power for each in temperatures),
         lengthens,
-        many and lengthens,
+        joint and lengthens,
         tuple(likelihood.parameters),
         may_temper=tempering is None
         and sweep is None
         and prior.learns_alpha
         and len(temperatures) == 1,
-        begins=near,
+        sample_start=sample_start,
     )
 
 
-def _ladder(tempering: Any, by_default: bool) -> tuple[tuple[float, ...], bool]:
-    """Temperatures to start with, and whether the ladder is lengthened while tuning."""
+def _choose_temperatures(tempering: Any, tempers: bool) -> tuple[tuple[float, ...], bool]:
+    """Return the initial temperatures, and whether tuning lengthens the ladder."""
     if tempering is None:
-        return (geometric(LEVELS, T_MAX), True) if by_default else ((1.0,), False)
-    count = tempering if isinstance(tempering, int | np.integer) and tempering is not True else None
-    if count in (0, 1):  # which False is
+        return (
+            (space_temperatures(FIRST_LEVELS, FIRST_HOTTEST), True) if tempers else ((1.0,), False)
+        )
+    n_temperatures = (
+        tempering if isinstance(tempering, int | np.integer) and tempering is not True else None
+    )
+    if n_temperatures in (0, 1):  # False equals 0
         return (1.0,), False
-    if count is not None and 1 < count <= MAX_TEMPERATURES:
-        return geometric(int(count), T_MAX), True
+    if n_temperatures is not None and 1 < n_temperatures <= MAX_TEMPERATURES:
+        return space_temperatures(int(n_temperatures), FIRST_HOTTEST), True
     if is_list(tempering):
         try:
-            given = tuple(map(float, tempering))
+            temperatures = tuple(map(float, tempering))
         except (TypeError, ValueError):
-            given = ()
-        if len(given) > 1 and given[0] == 1.0 and all(a < b < math.inf for a, b in pairwise(given)):
-            return given, False
+            temperatures = ()
+        if (
+            len(temperatures) > 1
+            and temperatures[0] == 1.0
+            and all(a < b < math.inf for a, b in pairwise(temperatures))
+        ):
+            return temperatures, False
     raise ArgumentError(
         Argument("tempering"),
         InPython(" must be None or 'auto', False or 'off'", " must be auto, off"),
@@ -186,23 +196,25 @@ def _ladder(tempering: Any, by_default: bool) -> tuple[tuple[float, ...], bool]:
     )
 
 
-def _kernel(prior: Any, model: ChainModel, together: bool) -> Any:
-    """Return the sweeps that suit the prior and the likelihood."""
+def _choose_kernel(prior: Any, model: ChainModel, joint: bool) -> Any:
+    """Return the kernel that suits the prior and the likelihood."""
     from . import recommended
 
     if type(model.likelihood) in draw_weights.answers:
-        return recommended.conjugate_together if together else recommended.conjugate
+        return recommended.sweep_conjugate_jointly if joint else recommended.sweep_conjugate
     if isinstance(prior, Given) and prior.matrix.shape[1] == 0:
-        return recommended.unique_alone
+        return recommended.sweep_unique_weights
     if not prior.is_infinite:
-        return recommended.fixed
+        return recommended.sweep_fixed
     return (
-        recommended.infinite_without_unique if model.unique == NO_UNIQUE else recommended.infinite
+        recommended.sweep_infinite_without_unique
+        if model.unique == NO_UNIQUE
+        else recommended.sweep_infinite
     )
 
 
-def weights_of(weight_prior: Any, likelihood: Any) -> Any:
-    """The prior of the weights as the samplers read it."""
+def build_weight_prior(weight_prior: Any, likelihood: Any) -> Any:
+    """Return the prior of the weights in compiled form."""
     if isinstance(weight_prior, Normal):
         if not likelihood.takes_signed_weights:
             raise ArgumentError(
@@ -247,8 +259,7 @@ def weights_of(weight_prior: Any, likelihood: Any) -> Any:
 
 
 def compile_ahead(task: Any, progress: Any) -> None:
-    """Compile the sampler of a task, unless it is compiled, so that worker processes find it on the
-    disk."""
+    """Compile the sampler of a task, so that worker processes load it from disk."""
     if not task.kernel.is_compiled(task.model):
         progress.note("compiling, once")
         task.chain(np.random.default_rng(0)).run_until(0)
@@ -257,7 +268,7 @@ def compile_ahead(task: Any, progress: Any) -> None:
 
 @dataclass(frozen=True)
 class PreparedChains(Prepared):
-    """A fit by chains, and what they will run."""
+    """A prepared fit by chains, with its sampling task."""
 
     task: SamplingTask = field(kw_only=True)
 
@@ -265,61 +276,69 @@ class PreparedChains(Prepared):
         compile_ahead(self.task, progress)
 
 
-def run(task: SamplingTask, how: Run) -> tuple[list["ChainDraws"], bool]:
-    """Run the chains under a progress bar; returns their draws and whether they were
-    interrupted."""
+def run_task(task: SamplingTask, run_settings: Run) -> tuple[list["ChainDraws"], bool]:
+    """Run the chains of a task; return draws and whether they were interrupted."""
     from thali._inference.progress import Progress
 
     with Progress(
-        how.progressbar, "sampling", how.chains * (task.tune + task.draws) * task.thin
+        run_settings.progressbar,
+        "sampling",
+        run_settings.chains * (task.tune + task.draws) * task.thin,
     ) as progress:
-        return run_chains(task, how.chains, how.cores, how.random_seed, progress)
+        return run_feature_chains(
+            task, run_settings.chains, run_settings.cores, run_settings.random_seed, progress
+        )
 
 
-# Where chains of triplets of many objects begin: where an annealed run ends whose likelihood is
-# quick to evaluate
+# Chains of triplets of many objects begin at the end of an annealed run with a fast approximate
+# likelihood
 #
-# From a prior draw chains find features slowly: a column begins with one object, and few are tried
-# in a sweep.
+# From a prior draw chains find features slowly: a new column has one object, and a sweep proposes
+# few columns.
 
 
-SWEEPS = 300  # of the annealed run; 1,000 end at no better features
-MAX_APPROXIMATED = 3000  # objects: the run stores numbers for all pairs
+APPROXIMATE_SWEEPS = 300  # length of the annealed run; 1,000 sweeps find no better features
+MAX_APPROXIMATED = 3000  # objects; the run stores numbers for all pairs
 
 
 @dataclass(frozen=True)
-class NearStart:
-    """Gives the state in which a chain begins."""
+class ApproximateStart:
+    """Sampler of initial states by annealing an approximate likelihood."""
 
     # likelihood -> similarities, their prior of weights, the factor of the weights
     approximate: Callable[[Any], Any]
 
     def __call__(self, rng: np.random.Generator, task: "SamplingTask") -> FeatureState:
-        """The features at the end of an annealed run of the approximate likelihood."""
+        """Return a state with the features at the end of an annealed run."""
         likelihood, weights, unit = self.approximate(task.model.likelihood)
-        model, n = task.model, task.n_options
-        run = replace(
+        model, n_options = task.model, task.n_options
+        annealing_task = replace(
             task,
-            kernel=conjugate_together,
-            model=model._replace(likelihood=likelihood, weights=weights, hi=n),
+            kernel=sweep_conjugate_jointly,
+            model=model._replace(likelihood=likelihood, weights=weights, hi=n_options),
             make_cache=empty_cache,
             draws=1,
-            tune=SWEEPS - 1,
+            tune=APPROXIMATE_SWEEPS - 1,
             thin=1,
             temperatures=(1.0,),
             lengthens=False,
-            evens=False,
+            anneals=False,
             parameters=("constant", "sigma"),
             pilot=0,
-            begins=None,
+            sample_start=None,
         )
-        chain = AnnealedChain(run, rng)
-        chain.run_until(SWEEPS)
-        found = chain.state
-        count = int(found.whole[COLUMNS])
-        kept = np.flatnonzero((found.m[:count] >= model.lo) & (found.m[:count] <= model.hi))
-        state = empty_state(n, 4 * kept.size + 2 * ROOM)
-        state.Z[: kept.size], state.m[: kept.size] = found.Z[kept], found.m[kept]
-        state.w[: kept.size] = unit * found.w[kept]
-        state.whole[COLUMNS], state.real[ALPHA] = kept.size, found.real[ALPHA]
+        chain = AnnealedChain(annealing_task, rng)
+        chain.run_until(APPROXIMATE_SWEEPS)
+        annealed_state = chain.state
+        n_columns = int(annealed_state.whole[COLUMNS])
+        column_indices = np.flatnonzero(
+            (annealed_state.m[:n_columns] >= model.lo) & (annealed_state.m[:n_columns] <= model.hi)
+        )
+        state = make_empty_state(n_options, 4 * column_indices.size + 2 * MIN_FREE_ROWS)
+        state.Z[: column_indices.size], state.m[: column_indices.size] = (
+            annealed_state.Z[column_indices],
+            annealed_state.m[column_indices],
+        )
+        state.w[: column_indices.size] = unit * annealed_state.w[column_indices]
+        state.whole[COLUMNS], state.real[ALPHA] = column_indices.size, annealed_state.real[ALPHA]
         return state

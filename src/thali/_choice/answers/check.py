@@ -1,5 +1,4 @@
-"""How a fit to a choice experiment is judged: the posterior predictive check, and the rows of the
-summary."""
+"""Posterior predictive check of a choice model, and the quantities of its summary."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,37 +17,42 @@ if TYPE_CHECKING:
     from thali._data.experiments.design import ExperimentDesign
 
 REPLICATES = 100  # at most, at evenly spaced draws
-LEVEL, PLACE, PEOPLE = "share of level", "share of position", "heterogeneity between respondents"
-_MAX_PLACES = 12
+LEVEL_SHARE, POSITION_SHARE, HETEROGENEITY = (
+    "share of level",
+    "share of position",
+    "heterogeneity between respondents",
+)
+_MAX_POSITIONS = 12
 
 
-class HasChoiceCheck:
-    """What models of choice experiments share that can make all choices once more."""
+class ChoiceModelCheck:
+    """The posterior predictive check of models that can replicate choices."""
 
-    # (most, rng): the design of the data, and replicates (draws, tasks) of its choices
+    # (max_draws, rng) -> the design of the data, and replicates (draws, tasks) of its choices
     _choices_again: Any
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior predictive check: which choices would the model seldom make?
+        """Return a posterior predictive check by summary statistics of the choices.
 
-        All choices are made once more at evenly spaced draws (100 at most), and compared by numbers
-        that describe them.
+        All choices are replicated at up to 100 evenly spaced draws, and compared by summary
+        statistics.
 
         Parameters
         ----------
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the replicates.
+            Seed of the replicates.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row a number, the worst first: `measure` and `category` (share of level: the part of
-            tasks in which a product with that level was chosen; share of place: that of the first,
-            second, ... alternative; spread between people: the standard deviation over respondents
-            of their shares of a level), observed, predicted (mean of the replicates), low and high
-            (their interval), p_value (two-sided) and missed (whether observed lies outside).
+            One row per statistic, the worst first: `measure` and `category` (share of level: the
+            share of tasks in which a product with that level was chosen; share of position: the
+            share of the first, second, ... alternative; heterogeneity between respondents: the
+            standard deviation over respondents of their shares of a level), observed, predicted
+            (mean of the replicates), low and high (their interval), p_value (two-sided) and missed
+            (whether observed is outside the interval).
 
         Raises
         ------
@@ -57,7 +61,7 @@ class HasChoiceCheck:
         ArgumentError
             If `ci` is not between 0 and 1.
         DataError
-            If the file of the model could not hold the data.
+            If the data could not be saved in the file of the model.
 
         References
         ----------
@@ -65,36 +69,37 @@ class HasChoiceCheck:
         discrepancies.
         """
         design, replicates = self._choices_again(REPLICATES, spawn_generators(random_seed, 1)[0])
-        return choice_check(design, replicates, ci)
+        return tabulate_choice_check(design, replicates, ci)
 
 
-def choice_check(
+def tabulate_choice_check(
     design: "ChoiceExperiment | ExperimentDesign", replicates: np.ndarray, ci: float
 ) -> "pandas.DataFrame":
-    """Shares of levels and places, and how far people differ, against replicates (draws, tasks) of
-    `design.chosen`."""
+    """Compare summary statistics of the choices with replicates (draws, tasks)."""
     from thali._tables import Table
 
-    named, of_rows = _indicators(design)
-    found = [_statistics(design, of_rows, chosen) for chosen in (design.chosen, *replicates)]
-    observed, drawn = found[0], np.array(found[1:])
-    low, high = np.quantile(drawn, tails_of(ci), axis=0)
-    below = 2 * (drawn < observed).sum(axis=0) + (drawn == observed).sum(axis=0)
-    table = Table(named, columns=["measure", "category"]).assign(
+    labels, of_rows = _build_indicators(design)
+    statistics = [
+        _compute_statistics(design, of_rows, chosen) for chosen in (design.chosen, *replicates)
+    ]
+    observed, replicated = statistics[0], np.array(statistics[1:])
+    low, high = np.quantile(replicated, tails_of(ci), axis=0)
+    below = 2 * (replicated < observed).sum(axis=0) + (replicated == observed).sum(axis=0)
+    table = Table(labels, columns=["measure", "category"]).assign(
         observed=observed,
-        predicted=drawn.mean(axis=0),
+        predicted=replicated.mean(axis=0),
         low=low,
         high=high,
-        p_value=np.minimum(below, 2 * len(drawn) - below) / len(drawn),
+        p_value=np.minimum(below, 2 * len(replicated) - below) / len(replicated),
         missed=(observed < low) | (observed > high),
     )
     table = table.sort_values("p_value", kind="stable", ignore_index=True)
-    table.attrs.update(interval=ci, draws=len(drawn))
+    table.attrs.update(interval=ci, draws=len(replicated))
     return table
 
 
-def check_sentence(table: "pandas.DataFrame") -> str:
-    """How many of the numbers the model misses, and the worst of them."""
+def format_check_sentence(table: "pandas.DataFrame") -> str:
+    """Return a sentence on missed statistics and the worst of them."""
     missed = table.loc[table["missed"]]
     ci = table.attrs["interval"]
     sentence = (
@@ -112,42 +117,43 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     return f"{sentence}. Worst: {'; '.join(worst)}."
 
 
-def _indicators(
+def _build_indicators(
     design: "ChoiceExperiment | ExperimentDesign",
 ) -> tuple[list[tuple[str, str]], np.ndarray]:
-    """What is counted, and which rows of the tasks count, shape (rows, numbers); then the same
-    between people."""
+    """Return labels and indicators (rows, statistics) of levels and positions.
+
+    The labels of the heterogeneity of levels follow at the end.
+    """
     products = design.products[design.row_product]
-    named, columns = [], []
-    for place, (name, (groups, of_level)) in enumerate(design.scheme.groups.items()):
-        group = np.append(of_level, -1)[products[:, place]]
-        for number, label in enumerate(groups):
-            named.append((LEVEL, f"{name} = {label}"))
-            columns.append(group == number)
-    between = [(PEOPLE, of) for _, of in named]
+    labels, columns = [], []
+    for index, (name, (groups, of_level)) in enumerate(design.scheme.groups.items()):
+        group = np.append(of_level, -1)[products[:, index]]
+        for group_index, label in enumerate(groups):
+            labels.append((LEVEL_SHARE, f"{name} = {label}"))
+            columns.append(group == group_index)
+    between = [(HETEROGENEITY, category) for _, category in labels]
     sizes = np.diff(design.first_row)
     position = np.arange(len(products)) - np.repeat(design.first_row[:-1], sizes)
-    for place in range(min(int(sizes.max()), _MAX_PLACES)):
-        named.append((PLACE, f"alternative {place + 1}"))
-        columns.append(position == place)
-    return [*named, *between], np.column_stack(columns).astype(np.float64)
+    for index in range(min(int(sizes.max()), _MAX_POSITIONS)):
+        labels.append((POSITION_SHARE, f"alternative {index + 1}"))
+        columns.append(position == index)
+    return [*labels, *between], np.column_stack(columns).astype(np.float64)
 
 
-def _statistics(
-    design: "ChoiceExperiment | ExperimentDesign", of_rows: np.ndarray, chosen: np.ndarray
+def _compute_statistics(
+    design: "ChoiceExperiment | ExperimentDesign", indicators: np.ndarray, chosen: np.ndarray
 ) -> np.ndarray:
-    """Shares of all choices, and standard deviations over people of their shares of the levels."""
-    counted = of_rows[design.first_row[:-1] + chosen]
+    """Return shares of all choices, and sd over respondents of level shares."""
+    counted = indicators[design.first_row[:-1] + chosen]
     levels = sum(len(groups) for groups, _ in design.scheme.groups.values())
-    of_people = (
+    by_respondent = (
         np.add.reduceat(counted[:, :levels], design.first_task[:-1])
         / np.diff(design.first_task)[:, None]
     )
-    return np.concatenate([counted.mean(axis=0), of_people.std(axis=0)])
+    return np.concatenate([counted.mean(axis=0), by_respondent.std(axis=0)])
 
 
-# The quantities by which models of choice experiments are judged: shares of levels among choices,
-# level effects
+# Quantities of the convergence check: shares of levels among choices, and level effects -----------
 
 
 DESCRIPTIONS = {
@@ -157,9 +163,11 @@ DESCRIPTIONS = {
 }
 
 
-def share_names(scheme: "Scheme") -> list[str]:
-    """Of every level, or group of levels, of an attribute but the first, whose share follows from
-    the others."""
+def list_share_names(scheme: "Scheme") -> list[str]:
+    """Return names of all levels or groups of levels but each attribute's first.
+
+    The share of the first follows from the others.
+    """
     return [
         INSIDE if name == INSIDE else f"{name}={label}"
         for name, (groups, _) in scheme.groups.items()
@@ -167,8 +175,8 @@ def share_names(scheme: "Scheme") -> list[str]:
     ]
 
 
-def levels_of_products(scheme: "Scheme", products: np.ndarray) -> np.ndarray:
-    """Which of these levels products (P, attributes) have, shape (P, levels)."""
+def build_level_indicators(scheme: "Scheme", products: np.ndarray) -> np.ndarray:
+    """Return which of these levels products have, shape (products, levels)."""
     columns = []
     for i, (groups, of_level) in enumerate(scheme.groups.values()):
         group = np.append(of_level, -1)[products[:, i]]
@@ -176,45 +184,49 @@ def levels_of_products(scheme: "Scheme", products: np.ndarray) -> np.ndarray:
     return np.array(columns, float).T
 
 
-def level_pairs_of(
+def list_reference_pairs(
     scheme: "Scheme", directions: Sequence[int] | np.ndarray
 ) -> list[tuple[int, int, int]]:
-    """(attribute, level, preferred level) for each level and the first; the better one where there
-    is a direction."""
+    """Return pairs of the first and each other level, (attribute, level, preferred).
+
+    The better level is the preferred one if the attribute has a direction.
+    """
     pairs = []
     for i, (name, levels) in enumerate(scheme.levels.items()):
-        first, *others = scheme.compared(name, np.arange(len(levels))).tolist()
-        pairs += [(i, first, k) for k in others]
+        reference, *other_levels = scheme.compared(name, np.arange(len(levels))).tolist()
+        pairs += [(i, reference, k) for k in other_levels]
     return [(i, b, a) if directions[i] < 0 else (i, a, b) for i, a, b in pairs]
 
 
-def effect_names(scheme: "Scheme", pairs: Sequence[tuple[int, int, int]]) -> list[str]:
-    """What the pairs are called."""
-    named = list(scheme.labels.items())
-    return [f"{named[i][0]}: {named[i][1][b]} over {named[i][1][a]}" for i, a, b in pairs]
+def list_effect_names(scheme: "Scheme", pairs: Sequence[tuple[int, int, int]]) -> list[str]:
+    """Return the names of the pairs of levels."""
+    labels = list(scheme.labels.items())
+    return [f"{labels[i][0]}: {labels[i][1][b]} over {labels[i][1][a]}" for i, a, b in pairs]
 
 
-def named_arrays(
+def build_report_arrays(
     shares: np.ndarray, effects: np.ndarray, levels: Sequence[str], pairs: Sequence[str]
 ) -> "dict[str, xarray.DataArray]":
-    """Shares and effects (chain, draw, name) as variables of a posterior."""
+    """Return shares and effects (chain, draw, name) as posterior variables."""
     import xarray as xr
 
-    found = {"share": (shares, "product_level", levels), "effect": (effects, "level_pair", pairs)}
+    variables = {
+        "share": (shares, "product_level", levels),
+        "effect": (effects, "level_pair", pairs),
+    }
     return {
         name: xr.DataArray(
-            values,
+            array,
             {dim: list(names)},
             ("chain", "draw", dim),
             attrs={"description": DESCRIPTIONS[name]},
         )
-        for name, (values, dim, names) in found.items()
+        for name, (array, dim, names) in variables.items()
     }
 
 
-def reported_rows(draws: "xarray.Dataset") -> dict[str, np.ndarray]:
-    """Return shares of levels among choices and level effects, arrays (chain, draw) by the names of
-    the rows of `summary`."""
+def read_summary_rows(draws: "xarray.Dataset") -> dict[str, np.ndarray]:
+    """Return the rows of `summary` as arrays (chain, draw) by name."""
     rows = {}
     for name in DESCRIPTIONS:
         variable = draws[name]

@@ -1,5 +1,4 @@
-"""What a fitted model of choices among described products must know, and figures of what it
-draws."""
+"""The interface of a fitted choice model: `Chooser`; means, intervals and errors over draws."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -8,7 +7,7 @@ import numpy as np
 
 from thali._arguments import between
 from thali._inference.indexing import space_evenly
-from thali._model.columns import MONTE_CARLO
+from thali._model.table_columns import MONTE_CARLO
 from thali._posterior.interval import tails_of
 from thali.errors import ArgumentError
 
@@ -21,91 +20,92 @@ RULES = (LOGIT, FIRST_CHOICE, RANDOMISED)
 
 
 class ChoiceRule(NamedTuple):
-    """How utilities become choices, other than in the model itself."""
+    """Rule that turns utilities into choices."""
 
     name: str = LOGIT
-    scale: float = 1.0  # of all utilities
-    # of each market (draws, products), added to utilities; empty: none
+    scale: float = 1.0  # factor of all utilities
+    # constants of each market, (draws, products), added to utilities; empty: none
     constants: tuple[np.ndarray, ...] = ()
 
 
 AS_FITTED = ChoiceRule()
 
 
-class Effects(NamedTuple):
-    """How often one level is preferred to another."""
+class LevelEffects(NamedTuple):
+    """Probabilities that one level is preferred to another."""
 
-    of_people: np.ndarray  # (people, pairs) means over draws
-    of_draws: np.ndarray  # (draws, pairs) means over people
+    by_respondent: np.ndarray  # (respondents, pairs) means over draws
+    by_draw: np.ndarray  # (draws, pairs) means over respondents
     chain: np.ndarray  # (draws,)
 
 
 class Chooser:
-    """People who choose, in every draw of a fitted model.
+    """Respondents and their choices in every draw of a fitted model.
 
-    A product is a row of cells, one an attribute: the number of its level, or the value itself of
-    an attribute that the model takes as a number; NaN where the product lacks the attribute.
+    A product is a row of cells, one per attribute: the code of its level, or the value itself for
+    an attribute that the model treats as numeric; NaN if the product lacks the attribute.
 
-    Draws of an estimate (`is_estimate`) are those of its sampling distribution; the first is the
+    Draws of an estimate (`is_estimate`) come from its sampling distribution; the first draw is the
     estimate itself.
     """
 
-    data: Any  # the design of the fit, or the whole data: scheme, respondents, tasks and products
-    people: "pandas.DataFrame | None"  # what is known of the respondents
-    chain: np.ndarray  # (draws,) that each draw comes from
+    data: Any  # the design of the fit, or the complete data: scheme, respondents, tasks, products
+    people: "pandas.DataFrame | None"  # columns about the respondents
+    chain: np.ndarray  # (draws,) chain of each draw
     # (attributes,) 1, -1: later, earlier levels are preferred by assumption; else 0
     directions: np.ndarray
     is_estimate: bool = False
-    search_draws: int = 200  # that a search looks at
-    has_individuals: bool = True  # whether people differ
-    # (draws, people, attributes) bool: what is not ignored; None: nothing is
+    search_draws: int = 200  # draws used by a search
+    has_individuals: bool = True  # whether respondents differ
+    # (draws, respondents, attributes) bool: attributes attended to; None: all
     attends: np.ndarray | None = None
 
-    def once(self, what: tuple[Any, ...], make: Callable[[], Any]) -> Any:
-        """What `make` gives, made once for each of `what`; of a generator, which goes on, again and
-        again."""
-        if any(isinstance(each, np.random.Generator | np.random.SeedSequence) for each in what):
-            return make()
-        known = vars(self).setdefault("_known", {})
-        if what not in known:
-            known[what] = make()
-        return known[what]
+    def compute_once(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+        """Return `compute()`, cached by key unless the key contains a random generator."""
+        # A generator continues, so a second call must return other draws.
+        if any(isinstance(part, np.random.Generator | np.random.SeedSequence) for part in key):
+            return compute()
+        cache = vars(self).setdefault("_cache", {})
+        if key not in cache:
+            cache[key] = compute()
+        return cache[key]
 
     def cells(self, table: "pandas.DataFrame") -> np.ndarray:
-        """The products of a table, shape (rows, attributes)."""
+        """Return the products of a table as cells, shape (rows, attributes)."""
         raise NotImplementedError
 
     def level_cells(self) -> list[np.ndarray]:
-        """Of each attribute the cell of each of its levels; NaN for one that the fit knows nothing
-        of."""
+        """Return the cells of all levels of each attribute, NaN for unknown levels."""
         raise NotImplementedError
 
-    def examples(self) -> np.ndarray:
-        """Products with a level of every attribute, (products, attributes); one where nothing
-        depends on the rest."""
+    def sample_products(self) -> np.ndarray:
+        """Return products with a level of every attribute, (products, attributes).
+
+        One product if no effect of a level depends on other attributes.
+        """
         raise NotImplementedError
 
     def is_linear(self, attribute: int) -> bool:
-        """Whether utility is a straight line in the number of an attribute, within the tested range
-        and beyond."""
+        """Return whether utility is linear in an attribute, at any number."""
         return False
 
     def is_number(self, attribute: int) -> bool:
-        """Whether an attribute may take any number."""
+        """Return whether an attribute may take any number."""
         return False
 
-    def turns(self, attribute: int) -> np.ndarray:
-        """Numbers between the levels of an attribute at which utility, a line elsewhere, changes
-        its slope."""
+    def slope_changes(self, attribute: int) -> np.ndarray:
+        """Return untested numbers at which the slope of utility changes."""
         return np.empty(0)
 
     def delta_covariance(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
-        """The covariance of the last axis of figures (draws, ..., figures) of an estimate, by the
-        delta method."""
+        """Return the covariance of figures (draws, ..., figures) by the delta method.
+
+        The covariance is over the last axis; only for an estimate.
+        """
         raise NotImplementedError
 
-    def thinned(self, most: int) -> Self:
-        """The same with at most so many draws, evenly spaced."""
+    def thin(self, max_draws: int) -> Self:
+        """Return a chooser with at most `max_draws` draws, evenly spaced."""
         raise NotImplementedError
 
     def shares(
@@ -116,19 +116,19 @@ class Chooser:
         random_seed: Any,
         rule: ChoiceRule = AS_FITTED,
     ) -> list[np.ndarray]:
-        """Shares (draws, products) of each market; `weights` (respondents,) or of each draw; None:
-        new people."""
+        """Return shares of the products of each market, arrays (draws, products).
+
+        `weights` are (respondents,) or (draws, respondents); None means new respondents.
+        """
         # Random numbers are common to the markets.
         raise NotImplementedError
 
     def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
-        """Expected utilities of products, shape (draws, people, products), some draws at a time, in
-        order."""
+        """Yield blocks of expected utilities, (draws, respondents, products), in order."""
         raise NotImplementedError
 
     def expected_utilities(self, products: np.ndarray) -> np.ndarray:
-        """The mean of `utilities` over all draws, or that of the estimate, shape (people,
-        products)."""
+        """Return the mean or estimate of utilities, (respondents, products)."""
         if self.is_estimate:
             return next(self.utilities(products))[0]
         blocks = ((len(block), block.sum(axis=0)) for block in self.utilities(products))
@@ -137,39 +137,41 @@ class Chooser:
 
     def effects(
         self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any
-    ) -> Effects:
-        """How often the last level of each triple (attribute, level, other) is preferred, ties
-        counting half."""
+    ) -> LevelEffects:
+        """Return how often the last level of each pair is preferred.
+
+        Pairs are (attribute, level, other level); ties count half.
+        """
         raise NotImplementedError
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Parts of choices that attributes decide, (people, attributes), and errors of their means
-        over tasks."""
+        """Return shares of choices decided by attributes, (respondents, attributes), and errors.
+
+        The errors are those of the means over tasks.
+        """
         raise NotImplementedError
 
     def errors(self, values: np.ndarray, chain: np.ndarray) -> np.ndarray:
-        """Standard errors of the figures reported for values (draws, quantities), from the chains
-        of their draws."""
+        """Return standard errors of reported figures from values (draws, quantities)."""
         raise NotImplementedError
 
-    def spread_of_people(self, values: np.ndarray, ci: float) -> dict[str, np.ndarray]:
-        """Return `respondents_low` and `respondents_high`, which hold this share of respondents, if
-        these differ.
+    def respondent_interval(self, values: np.ndarray, ci: float) -> dict[str, np.ndarray]:
+        """Return the limits that contain a share `ci` of respondents, by column.
 
-        The first axis of `values` is over respondents.
+        Empty if respondents do not differ. The first axis of `values` is over respondents.
         """
         if not self.has_individuals:
             return {}
-        low, high = ends(values, ci)
+        low, high = interval_ends(values, ci)
         return {"respondents_low": low, "respondents_high": high}
 
-    def facts(self, ci: float) -> dict[str, Any]:
-        """What the attrs of a table with intervals and errors say of both."""
+    def interval_attrs(self, ci: float) -> dict[str, Any]:
+        """Return the attrs of a table with intervals and errors."""
         return {"interval": ci, **({} if self.is_estimate else {MONTE_CARLO: True})}
 
 
 def refuse_same_tastes(chooser: Chooser) -> None:
-    """Refuse results about respondents where all have the same tastes."""
+    """Raise ArgumentError if all respondents have the same tastes."""
     if not chooser.has_individuals:
         raise ArgumentError(
             "All respondents have the same tastes in this model; fit HierarchicalLogit() or"
@@ -178,68 +180,76 @@ def refuse_same_tastes(chooser: Chooser) -> None:
 
 
 def softmax(utility: np.ndarray, axis: int = -1) -> np.ndarray:
-    """exp(u_j) / Σ exp(u_k) over an axis."""
+    """Return exp(u_j) / Σ exp(u_k) over an axis."""
     odds = np.exp(utility - utility.max(axis=axis, keepdims=True))
     odds /= odds.sum(axis=axis, keepdims=True)
     return odds
 
 
-# Means, intervals and standard errors of what was drawn, in columns that are called alike ---------
+# Means, intervals and standard errors over draws --------------------------------------------------
 
 
-def probability_of(ci: Any) -> float:
-    """The argument `ci`, checked."""
+def check_probability(ci: Any) -> float:
+    """Return the argument `ci` after checking its range."""
     return between("ci", ci, "the probability of an interval")
 
 
-def ends(values: np.ndarray, ci: float) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of the equal-tailed interval of values, the first axis."""
+def interval_ends(values: np.ndarray, ci: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the equal-tailed interval over the first axis."""
     low, high = np.quantile(values, tails_of(ci), axis=0)
     return low, high
 
 
-def with_ends(found: Any, draws: Callable[[], np.ndarray], ci: float | None) -> Any:
-    """What was predicted, an array or several, followed by the ends of its interval over draws
-    (draws, rows)."""
+def append_interval(predictions: Any, draws: Callable[[], np.ndarray], ci: float | None) -> Any:
+    """Append the ends of an interval over draws to predicted arrays.
+
+    `draws` returns draws (draws, rows); without `ci` the predictions are returned unchanged.
+    """
     if ci is None:
-        return found
-    ci, several = probability_of(ci), found if isinstance(found, tuple) else (found,)
-    return (*several, *ends(draws(), ci))
+        return predictions
+    ci, arrays = (
+        check_probability(ci),
+        predictions if isinstance(predictions, tuple) else (predictions,),
+    )
+    return (*arrays, *interval_ends(draws(), ci))
 
 
-def centre(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
-    """The figure that stands for values (draws, ...): the estimate, or the posterior mean."""
+def point_estimate(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
+    """Return the estimate, or the posterior mean, of values (draws, ...)."""
     return values[0] if chooser.is_estimate else values.mean(axis=0)
 
 
-def ends_of_draws(
+def estimate_interval(
     chooser: "Chooser", values: np.ndarray, ci: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The interval of values (draws, ...)."""
-    return ends(values[1:] if chooser.is_estimate else values, ci)
+    """Return the interval ends of values (draws, ...)."""
+    return interval_ends(values[1:] if chooser.is_estimate else values, ci)
 
 
 def standard_error(by_group: np.ndarray) -> np.ndarray:
-    """Standard error of the mean over groups, the last axis; NaN for a single one."""
+    """Return the standard error of the mean over groups, the last axis.
+
+    NaN for a single group.
+    """
     groups = by_group.shape[-1]
     if groups < 2:
         return np.full(by_group.shape[:-1], np.nan)
     return by_group.std(axis=-1, ddof=1) / np.sqrt(groups)
 
 
-def error_between_chains(values: np.ndarray, chain: np.ndarray) -> np.ndarray:
-    """Standard error of the mean of values (draws, ...) by the differences between chains."""
+def between_chain_error(values: np.ndarray, chain: np.ndarray) -> np.ndarray:
+    """Return the standard error of means of values (draws, ...) between chains."""
     return standard_error(
         np.stack([values[chain == c].mean(axis=0) for c in np.unique(chain)], axis=-1)
     )
 
 
-def thinned(chain: np.ndarray, most: int) -> np.ndarray:
-    """Numbers of at most this many draws, equally many of each chain, evenly spaced."""
+def select_draws(chain: np.ndarray, max_draws: int) -> np.ndarray:
+    """Return indices of at most `most` evenly spaced draws, equally many per chain."""
     groups, counts = np.unique(chain, return_counts=True)
-    each = max(1, most // max(len(groups), 1))
-    kept = []
+    draws_per_chain = max(1, max_draws // max(len(groups), 1))
+    selected = []
     for g, count in zip(groups, counts, strict=True):
-        own = np.flatnonzero(chain == g)
-        kept.append(own[space_evenly(count, each)])
-    return np.concatenate(kept) if kept else np.zeros(0, np.int64)
+        chain_draws = np.flatnonzero(chain == g)
+        selected.append(chain_draws[space_evenly(count, draws_per_chain)])
+    return np.concatenate(selected) if selected else np.zeros(0, np.int64)

@@ -1,5 +1,4 @@
-"""What every model of choice experiments finds out: attributes, levels, money, markets,
-segments."""
+"""Findings of every model of choice experiments: attributes, levels, money, markets, segments."""
 
 from dataclasses import replace
 from functools import partial
@@ -29,19 +28,25 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.phrases import phrase
 from thali._model.segment_findings import SegmentsOf, segment_makers, segmented, segments_once
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._people.segments import numbers_of_segments
 from thali._posterior.interval import interval_name
 from thali.errors import Argument, ArgumentError, ModelName, Setting
 
-from ..coding import attention_required, encoded, experiment, knots_by_name, linear_names
-from .check import check_sentence
+from ..coding import (
+    build_attention_error,
+    encode_tasks,
+    parse_knots,
+    parse_linear,
+    require_experiment,
+)
+from .check import format_check_sentence
 from .chooser import LOGIT
 from .english import ENGLISH
-from .holdouts import refuse_other_than_choices
-from .market import markets_of
+from .holdouts import refuse_non_choices
+from .market import parse_markets
 from .pay import paid_for, price_among, refuse_wordy_price
 from .rules import How
 from .shares import demand as demand_of
@@ -54,39 +59,49 @@ if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.design import ExperimentDesign
 
-_SCENARIOS = 3  # besides the first, of which the sentence of a market tells the winner
-_ALIKE = 0.005  # difference of two shares below which none of them is first
-_ARC = 0.1  # of an elasticity where shares jump
-_ENDS = {"mean": "share", "low": "share_low", "high": "share_high"}
-_OWN = {"mean": "elasticity", "low": "elasticity_high", "high": "elasticity_low"}  # of what is lost
+_MAX_SCENARIOS = 3  # scenarios after the first whose winner the sentence of a market reports
+_TIE_DIFFERENCE = 0.005  # difference of two shares below which neither is first
+_ARC_CHANGE = 0.1  # relative change of an arc elasticity if shares are discontinuous
+_SHARE_COLUMNS = {"mean": "share", "low": "share_low", "high": "share_high"}
+_LOSS_COLUMNS = {
+    "mean": "elasticity",
+    "low": "elasticity_high",
+    "high": "elasticity_low",
+}  # of the loss
 
 
 # settings -----------------------------------------------------------------------------------------
 
 
-def settings_for(model: Any, data: Any, settings: AnswerSettings) -> AnswerSettings:
-    """The settings with the price, once it is clear that market, price and segments can be used
-    with these data."""
-    given = model.get_params()
+def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> AnswerSettings:
+    """Return the settings with a price, after checks against the data.
+
+    Market, price, holdout tasks and segments must be usable with the data.
+    """
+    parameters = model.get_params()
     if settings.price is not None:
         refuse_wordy_price(data.scheme, settings.price)
     if settings.holdouts is not None:
-        refuse_other_than_choices(settings.holdouts)
-        of_labels = experiment(data, given.get("constants", False))
-        encoded(of_labels.scheme, _numbers(given, of_labels), settings.holdouts)
+        refuse_non_choices(settings.holdouts)
+        labelled_data = require_experiment(data, parameters.get("constants", False))
+        encode_tasks(
+            labelled_data.scheme,
+            _list_numeric_attributes(parameters, labelled_data),
+            settings.holdouts,
+        )
     if settings.market is not None:
-        of_labels = experiment(data, given.get("constants", False))
-        _check_market(settings, of_labels, _numbers(given, data))
+        labelled_data = require_experiment(data, parameters.get("constants", False))
+        _check_market(settings, labelled_data, _list_numeric_attributes(parameters, data))
     elif settings.of_market:
-        named = next(iter(settings.of_market))
+        argument = next(iter(settings.of_market))
         raise ArgumentError(
-            Argument(named),
+            Argument(argument),
             " applies to the shares of a market; give its products with ",
             Argument("market"),
             ".",
         )
-    if settings.attention_scale is not None and given.get("attention") is None:
-        raise attention_required("attention_scale")
+    if settings.attention_scale is not None and parameters.get("attention") is None:
+        raise build_attention_error("attention_scale")
     if settings.segments is not None:
         numbers_of_segments(settings.segments, len(data.respondents), "segments")
     return replace(
@@ -94,26 +109,26 @@ def settings_for(model: Any, data: Any, settings: AnswerSettings) -> AnswerSetti
     )
 
 
-def _numbers(given: dict[str, Any], data: Any) -> tuple[str, ...]:
-    """The attributes that the model takes as numbers."""
+def _list_numeric_attributes(parameters: dict[str, Any], data: Any) -> tuple[str, ...]:
+    """Return the attributes that the model treats as numbers."""
     return (
-        *linear_names(given.get("linear") or ()),
-        *knots_by_name(given.get("knots")),
+        *parse_linear(parameters.get("linear") or ()),
+        *parse_knots(parameters.get("knots")),
         *data.scheme.measured,
     )
 
 
 def _check_market(settings: AnswerSettings, data: Any, numbers: tuple[str, ...]) -> None:
-    """Refuse a table of products that the data's levels do not describe, and what does not fit
-    these products."""
+    """Refuse products and settings that do not match the data."""
     scheme = data.scheme.with_numbers(numbers, settings.market)
-    markets = markets_of(data.scheme, settings.market)
+    markets = parse_markets(data.scheme, settings.market)
     for market in markets:
         scheme.encode(market.table, data.respondents)
     How(**settings.of_market).checked(markets)
 
 
-def _how(settings: AnswerSettings) -> dict[str, Any]:
+def _common_arguments(settings: AnswerSettings) -> dict[str, Any]:
+    """Return the arguments that all simulated tables share."""
     return {"ci": settings.ci, **settings.how}
 
 
@@ -121,39 +136,46 @@ def _how(settings: AnswerSettings) -> dict[str, Any]:
 
 
 @finding("levels", "Levels shown", SHOWN, chapter=DATA)
-def levels(model: Any, settings: AnswerSettings) -> Finding | None:
-    """How often each level was shown, and chosen."""
+def report_levels(model: Any, settings: AnswerSettings) -> Finding | None:
+    """Report how often each level was shown and chosen."""
     data = model._data_of_fit()
-    return None if data is None else Finding(title=ENGLISH["levels"], table=levels_shown(data))
+    return None if data is None else Finding(title=ENGLISH["levels"], table=tabulate_levels(data))
 
 
-def levels_shown(data: "ExperimentDesign | ChoiceExperiment") -> "pandas.DataFrame":
-    """How often each level, or group of levels, was shown, and chosen where it was shown."""
+def tabulate_levels(data: "ExperimentDesign | ChoiceExperiment") -> "pandas.DataFrame":
+    """Tabulate how often each level was shown, and chosen when shown."""
     import pandas as pd
 
     count = len(data.products)
-    shown = np.bincount(data.row_product, minlength=count)
+    n_shown = np.bincount(data.row_product, minlength=count)
     chosen = np.bincount(data.row_product[data.first_row[:-1] + data.chosen], minlength=count)
     rows = []
     for column, (name, (groups, of_level)) in enumerate(data.scheme.groups.items()):
         if name == INSIDE and data.scheme.has_inside:
             continue
         group = np.append(of_level, -1)[data.products[:, column]]
-        for place, label in enumerate(groups):
-            own = group == place
-            times = int(shown[own].sum())
-            rows.append((name, label, times, chosen[own].sum() / times if times else np.nan))
+        for index, label in enumerate(groups):
+            is_level = group == index
+            times_shown = int(n_shown[is_level].sum())
+            rows.append(
+                (
+                    name,
+                    label,
+                    times_shown,
+                    chosen[is_level].sum() / times_shown if times_shown else np.nan,
+                )
+            )
     return pd.DataFrame(rows, columns=["attribute", "level", "times_shown", "chosen_where_shown"])
 
 
 @finding("attribute_importance", "Attribute importance", ON_SCREEN)
-def attribute_importance(model: Any, settings: AnswerSettings) -> Finding:
-    """The part of each attribute in utility and in choices."""
-    table = model.attribute_importance(**_how(settings))
+def report_attribute_importance(model: Any, settings: AnswerSettings) -> Finding:
+    """Report each attribute's share of utility ranges and of choices."""
+    table = model.attribute_importance(**_common_arguments(settings))
     rows = [row for row in table.to_dict("records") if row["attribute"] != INSIDE]
     shares = tuple((row["attribute"], percent(row["range_share"])) for row in rows)
-    named = ", ".join(f"{attribute} {share}" for attribute, share in shares)
-    sentence = str(phrase(ENGLISH, "importance", named=named))
+    share_list = ", ".join(f"{attribute} {share}" for attribute, share in shares)
+    sentence = str(phrase(ENGLISH, "importance", named=share_list))
     columns = [
         "attribute",
         "range_share",
@@ -168,7 +190,7 @@ def attribute_importance(model: Any, settings: AnswerSettings) -> Finding:
         sentence,
         title=ENGLISH["importance.title"],
         table=table,
-        shown=table[[each for each in columns if each in table]].rename(
+        shown=table[[column for column in columns if column in table]].rename(
             columns={"importance": "share of choices"}
         ),
         picture=Picture("attribute_importance", ENGLISH["importance.caption"], table),
@@ -177,13 +199,13 @@ def attribute_importance(model: Any, settings: AnswerSettings) -> Finding:
 
 
 @finding("level_effects", "Level preferences", ON_SCREEN)
-def level_effects(model: Any, settings: AnswerSettings) -> Finding:
-    """How often a level is preferred to another."""
-    table = model.level_effects(**_how(settings))
-    sentence, marked = strongest(table), table["at_bound"].any()
+def report_level_effects(model: Any, settings: AnswerSettings) -> Finding:
+    """Report how often one level is preferred to another."""
+    table = model.level_effects(**_common_arguments(settings))
+    sentence, has_bound = format_strongest_preference(table), table["at_bound"].any()
     notes: list[Text] = []
-    if marked:
-        directions = _directions(model)
+    if has_bound:
+        directions = _get_directions(model)
         bound = [
             f"{directions[name]} {name}"
             for name in dict.fromkeys(table.loc[table["at_bound"], "attribute"])
@@ -191,26 +213,29 @@ def level_effects(model: Any, settings: AnswerSettings) -> Finding:
         notes.append(phrase(ENGLISH, "effects.bound", named=", ".join(bound)))
     if any(table["attribute"].eq(INSIDE) & table["over"].eq(INSIDE_LEVELS[0])):
         notes.append(phrase(ENGLISH, "effects.inside", inside=INSIDE))
-    numbers = _numbers(model.get_params(), model._chooser().data)
+    numbers = _list_numeric_attributes(model.get_params(), model._chooser().data)
     if settings.price is None and numbers and table["attribute"].nunique() > 1:
         notes.append(phrase(ENGLISH, "effects.no_price", setting=Setting("price", numbers[0])))
-    shown = table.assign(
+    printed_table = table.assign(
         level=[f"{a} over {b}" for a, b in zip(table["level"], table["over"], strict=True)]
     )
-    left_out = ["over", "std_error", *(() if marked else ("at_bound",))]
+    hidden_columns = ["over", "std_error", *(() if has_bound else ("at_bound",))]
     return Finding(
         sentence,
         title=ENGLISH["effects.title"],
         table=table,
-        shown=shown.drop(columns=left_out),
+        shown=printed_table.drop(columns=hidden_columns),
         picture=Picture("level_effects", ENGLISH["effects.title"], table),
-        brief=Brief("Levels", table=_in_brief(_preferences(table), table, "effect", "low", "high")),
+        brief=Brief(
+            "Levels",
+            table=_build_brief_table(_orient_effects(table), table, "effect", "low", "high"),
+        ),
         notes=tuple(notes),
     )
 
 
-def _preferences(effects: "pandas.DataFrame") -> list[dict[str, Any]]:
-    """The rows of level effects, each in the direction that is preferred, the strongest first."""
+def _orient_effects(effects: "pandas.DataFrame") -> list[dict[str, Any]]:
+    """Return rows of level effects in the preferred direction, strongest first."""
     rows = []
     for row in effects.to_dict("records"):
         if row["effect"] < 0.5:
@@ -224,10 +249,10 @@ def _preferences(effects: "pandas.DataFrame") -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["effect"])
 
 
-def _in_brief(
+def _build_brief_table(
     rows: list[dict[str, Any]], table: "pandas.DataFrame", *numbers: str
 ) -> "pandas.DataFrame":
-    """These numbers of levels over others, as a screen shows them."""
+    """Build the table of level comparisons for a small screen."""
     brief: Any = type(table)([row | {"level": paid_for(row)} for row in rows])[
         ["attribute", "level", *numbers]
     ]
@@ -236,25 +261,28 @@ def _in_brief(
 
 
 @finding("utilities", "Part-worth utilities", FULL)
-def utilities(model: Any, settings: AnswerSettings) -> Finding:
-    """What each level adds to utility, centred, and as zero-centred differences."""
+def report_utilities(model: Any, settings: AnswerSettings) -> Finding:
+    """Report centred utilities and zero-centred differences of levels."""
     table = model.utilities(ci=settings.ci)
     return Finding(title=ENGLISH["utilities.title"], table=table)
 
 
-def _directions(model: Any) -> dict[str, str]:
-    """The attributes in which utility is monotone."""
-    given = model.get_params()
-    return given.get("signs") or given.get("monotone") or {}
+def _get_directions(model: Any) -> dict[str, str]:
+    """Return the attributes with monotone utility and their directions."""
+    parameters = model.get_params()
+    return parameters.get("signs") or parameters.get("monotone") or {}
 
 
-def strongest(effects: "pandas.DataFrame") -> str:
-    """The preference furthest from indifference, of those whose interval does not hold it."""
+def format_strongest_preference(effects: "pandas.DataFrame") -> str:
+    """Return a sentence on the strongest clear preference.
+
+    A preference is clear if its interval excludes 0.5.
+    """
     interval = interval_name(effects.attrs["interval"])
-    sure = [row for row in _preferences(effects) if row["low"] > 0.5 and not row["at_bound"]]
-    if not sure:
+    clear = [row for row in _orient_effects(effects) if row["low"] > 0.5 and not row["at_bound"]]
+    if not clear:
         return str(phrase(ENGLISH, "effects.none", interval=interval))
-    row = sure[0]
+    row = clear[0]
     numbers = {
         "chance": probability(row["effect"]),
         "low": probability(row["low"]),
@@ -268,24 +296,24 @@ def strongest(effects: "pandas.DataFrame") -> str:
 
 
 @finding("willingness_to_pay", "Willingness to pay", ON_SCREEN)
-def willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Willingness to pay for each level, where an attribute is a price."""
+def report_willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
+    """Report willingness to pay for each level, if there is a price."""
     if settings.price is None:
         return None
-    with silence_warnings():  # they are notes here
+    with silence_warnings():  # the warnings become notes
         table = model.willingness_to_pay(settings.price, ci=settings.ci)
     if not len(table):
         return Finding(notes=tuple(table.attrs["notes"]), table=table, is_printed=False)
-    sentence = dearest(table)
-    title = _pay_title(table, settings.price)
+    sentence = format_largest_payment(table)
+    title = _format_pay_title(table, settings.price)
     figures = table[
         [name for name in ("wtp", "respondents_low", "respondents_high") if name in table]
     ].to_numpy(float)
     infinite = (ENGLISH["pay.infinite"],) if np.isinf(figures).any() else ()
-    rows = [_turned(row) for row in table.to_dict("records")]
+    rows = [_orient_payment(row) for row in table.to_dict("records")]
     paid = type(table)(rows, table.index)
     paid.attrs = table.attrs
-    shown = paid.assign(level=[paid_for(row) for row in rows])
+    printed_table = paid.assign(level=[paid_for(row) for row in rows])
     columns = [
         "attribute",
         "level",
@@ -300,24 +328,24 @@ def willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
         sentence,
         title=str(title),
         table=table,
-        shown=shown[[each for each in columns if each in shown]],
+        shown=printed_table[[column for column in columns if column in printed_table]],
         picture=Picture("willingness_to_pay", str(title), paid),
         notes=(*infinite, *table.attrs["notes"]),
         brief=Brief(
             "Payment",
-            table=_in_brief(_payments(table), table, "wtp", "wtp_low", "wtp_high"),
+            table=_build_brief_table(_orient_payments(table), table, "wtp", "wtp_low", "wtp_high"),
             order=2,
         ),
     )
 
 
-def _payments(pay: "pandas.DataFrame") -> list[dict[str, Any]]:
-    """The rows of amounts, each in the direction in which people pay, the largest first."""
-    return sorted(map(_turned, pay.to_dict("records")), key=lambda row: -abs(row["wtp"]))
+def _orient_payments(pay: "pandas.DataFrame") -> list[dict[str, Any]]:
+    """Return rows of amounts in the direction of payment, largest first."""
+    return sorted(map(_orient_payment, pay.to_dict("records")), key=lambda row: -abs(row["wtp"]))
 
 
-def _pay_title(pay: "pandas.DataFrame", price: str) -> Text:
-    """Whose amounts they are."""
+def _format_pay_title(pay: "pandas.DataFrame", price: str) -> Text:
+    """Return a title that states whose amounts the table contains."""
     if "attends" in pay.attrs:
         return phrase(
             ENGLISH, "pay.title.attending", price=price, share=f"{100 * pay.attrs['attends']:.0f}"
@@ -327,14 +355,17 @@ def _pay_title(pay: "pandas.DataFrame", price: str) -> Text:
     )
 
 
-def dearest(pay: "pandas.DataFrame") -> str:
-    """The largest amount, if one is finite and its interval does not hold 0."""
-    sure = [row for row in _payments(pay) if row["wtp_low"] > 0 or row["wtp_high"] < 0]
-    established = [row for row in sure if np.isfinite(row["wtp"])]
+def format_largest_payment(pay: "pandas.DataFrame") -> str:
+    """Return a sentence on the largest clear and finite amount.
+
+    An amount is clear if its interval excludes 0.
+    """
+    clear = [row for row in _orient_payments(pay) if row["wtp_low"] > 0 or row["wtp_high"] < 0]
+    finite = [row for row in clear if np.isfinite(row["wtp"])]
     interval = interval_name(pay.attrs["interval"])
-    if not established:
+    if not finite:
         return str(phrase(ENGLISH, "pay.none", interval=interval))
-    row = established[0]
+    row = finite[0]
     ends = (row["wtp_low"], row["wtp_high"])
     low, high = (number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
     amount = number(row["wtp"])
@@ -357,7 +388,7 @@ def dearest(pay: "pandas.DataFrame") -> str:
     )
 
 
-_OPPOSITE = {
+_OPPOSITE_COLUMNS = {
     "wtp": "wtp",
     "wtp_low": "wtp_high",
     "wtp_high": "wtp_low",
@@ -366,11 +397,13 @@ _OPPOSITE = {
 }
 
 
-def _turned(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of amounts in the direction in which people pay, where that is the other one."""
+def _orient_payment(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of amounts, reversed if the amount is negative."""
     if row["wtp"] >= 0 or not row["over"]:
         return row
-    amounts = {name: -row[opposite] for name, opposite in _OPPOSITE.items() if opposite in row}
+    amounts = {
+        name: -row[opposite] for name, opposite in _OPPOSITE_COLUMNS.items() if opposite in row
+    }
     return row | amounts | {"level": row["over"], "over": row["level"]}
 
 
@@ -378,15 +411,17 @@ def _turned(row: dict[str, Any]) -> dict[str, Any]:
 
 
 @finding("market_shares", "Shares of preference", ON_SCREEN)
-def market_shares(model: Any, settings: AnswerSettings) -> Finding | None:
-    """The shares of the market that was asked for."""
+def report_market_shares(model: Any, settings: AnswerSettings) -> Finding | None:
+    """Report the shares of the requested market."""
     if settings.market is None:
         return None
-    table = model.market_shares(settings.market, **_how(settings), **settings.of_market)
+    table = model.market_shares(
+        settings.market, **_common_arguments(settings), **settings.of_market
+    )
     caption = str(phrase(ENGLISH, "shares.caption", interval=interval_name(settings.ci)))
     picture = Picture("market_shares", caption, table)
-    sentence = winner(table, interval_name(settings.ci))
-    notes = (ENGLISH["shares.without_none"],) if _lacks_none(model, settings.market) else ()
+    sentence = format_market_winner(table, interval_name(settings.ci))
+    notes = (ENGLISH["shares.without_none"],) if _lacks_no_choice(model, settings.market) else ()
     notes = (*notes, *table.attrs.get("notes", ()))
     return Finding(
         sentence,
@@ -400,43 +435,55 @@ def market_shares(model: Any, settings: AnswerSettings) -> Finding | None:
 
 
 @finding("demand", "Demand curves", FULL)
-def demand(model: Any, settings: AnswerSettings) -> Finding | None:
-    """The share of each product of the first market at each tested price, the others as they
-    are."""
+def report_demand(model: Any, settings: AnswerSettings) -> Finding | None:
+    """Report the share of each product at each tested price.
+
+    Other products of the first market are unchanged.
+    """
     import pandas as pd
 
     if settings.market is None or settings.price is None:
         return None
     chooser = model._chooser()
-    chooser = chooser.thinned(chooser.search_draws)
-    first = markets_of(chooser.data.scheme, settings.market)[0]
-    priced = [parse_number(as_label(at)) is not None for at in first.table[settings.price]]
-    prices, named, how = (
+    chooser = chooser.thin(chooser.search_draws)
+    market = parse_markets(chooser.data.scheme, settings.market)[0]
+    priced = [parse_number(as_label(at)) is not None for at in market.table[settings.price]]
+    prices, products, share_settings = (
         tested_numbers(chooser, settings.price),
-        first.table.set_axis(first.labels),
+        market.table.set_axis(market.labels),
         How(**settings.of_market),
     )
     parts = []
-    with silence_warnings():  # which the shares of the market gave
-        for label in np.array(first.labels, object)[priced]:
-            asked = (settings.price, label, prices, named, None, None, settings.ci, None, how)
-            parts.append(demand_of(chooser, *asked, **settings.how).assign(product=label))
+    with silence_warnings():  # the market shares already raised these warnings
+        for label in np.array(market.labels, object)[priced]:
+            arguments = (
+                settings.price,
+                label,
+                prices,
+                products,
+                None,
+                None,
+                settings.ci,
+                None,
+                share_settings,
+            )
+            parts.append(demand_of(chooser, *arguments, **settings.how).assign(product=label))
     if not parts or len(prices) < 2:
         return None
     table: Any = pd.concat(parts, ignore_index=True)
     table = table[["product", *table.columns.drop("product")]]
     table.attrs.update(
-        chooser.facts(settings.ci), attribute=settings.price, whose=parts[0].attrs["whose"]
+        chooser.interval_attrs(settings.ci), attribute=settings.price, whose=parts[0].attrs["whose"]
     )
     title = str(phrase(ENGLISH, "demand.title", price=settings.price))
-    sentence = _steepest(parts, settings)
+    sentence = _format_steepest_demand(parts, settings)
     return Finding(sentence, title=title, table=table, picture=Picture("demand", title, table))
 
 
-def _steepest(curves: "list[pandas.DataFrame]", settings: AnswerSettings) -> str:
-    """The product whose share hangs most on its price."""
+def _format_steepest_demand(curves: "list[pandas.DataFrame]", settings: AnswerSettings) -> str:
+    """Return a sentence on the product whose share depends most on its price."""
     curve = max(
-        (each.to_dict("records") for each in curves),
+        (frame.to_dict("records") for frame in curves),
         key=lambda rows: abs(rows[0]["share"] - rows[-1]["share"]),
     )
     facts = {
@@ -445,50 +492,51 @@ def _steepest(curves: "list[pandas.DataFrame]", settings: AnswerSettings) -> str
         "product": curve[0]["product"],
     }
     for end, row in (("first", curve[0]), ("last", curve[-1])):
-        facts |= {f"{end}_{name}": figure for name, figure in _percentages(row).items()}
+        facts |= {f"{end}_{name}": figure for name, figure in _format_percentages(row).items()}
         facts[end] = f"{row[settings.price]:g}"
     return str(phrase(ENGLISH, "demand", **facts))
 
 
 @finding("elasticities", "Price elasticities", FULL)
-def elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
-    """What one per cent more of the price of a product does, in the first market that was asked
-    for."""
+def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
+    """Report price elasticities of the first requested market."""
     if settings.market is None or settings.price is None:
         return None
     chooser = model._chooser()
     scheme = chooser.data.scheme
-    first = markets_of(scheme, settings.market)[0]
+    market = parse_markets(scheme, settings.market)[0]
     jumps = settings.rule not in (None, LOGIT) and chooser.is_number(
         scheme.names.index(settings.price)
     )
-    arc = {"change": _ARC} if jumps else {}
-    with silence_warnings():  # which the shares of the market gave
+    arc = {"change": _ARC_CHANGE} if jumps else {}
+    with silence_warnings():  # the market shares already raised these warnings
         table = model.elasticities(
-            first.table.set_axis(first.labels),
+            market.table.set_axis(market.labels),
             settings.price,
             **arc,
-            **_how(settings),
+            **_common_arguments(settings),
             **settings.of_market,
         )
     if not len(table):
         return None
-    own = table[table["changed"] == table["product"]].sort_values("elasticity", kind="stable")
-    rows = own.to_dict("records")
+    own_elasticities = table[table["changed"] == table["product"]].sort_values(
+        "elasticity", kind="stable"
+    )
+    rows = own_elasticities.to_dict("records")
     facts = {
         "product": rows[0]["product"],
         "price": settings.price,
         "interval": interval_name(settings.ci),
     }
-    figures = {name: number(-rows[0][column]) for name, column in _OWN.items()}
+    figures = {name: number(-rows[0][column]) for name, column in _LOSS_COLUMNS.items()}
     word = "elasticities" if rows[0]["elasticity"] < 0.0 else "elasticities.none"
-    where = (
-        f" in {phrase(ENGLISH, 'market.scenario', scenario=first.scenario)}"
-        if first.scenario
+    scenario_phrase = (
+        f" in {phrase(ENGLISH, 'market.scenario', scenario=market.scenario)}"
+        if market.scenario
         else ""
     )
     sentence = phrase(
-        ENGLISH, word, where=where, **facts, **(figures if word == "elasticities" else {})
+        ENGLISH, word, where=scenario_phrase, **facts, **(figures if word == "elasticities" else {})
     )
     title = str(
         phrase(ENGLISH, "elasticities.arc" if jumps else "elasticities.title", price=settings.price)
@@ -496,56 +544,71 @@ def elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
     return Finding(str(sentence), title=title, table=table)
 
 
-def _lacks_none(model: Any, market: "pandas.DataFrame") -> bool:
-    """Whether people could choose none of the products, and cannot in this market."""
+def _lacks_no_choice(model: Any, market: "pandas.DataFrame") -> bool:
+    """Return whether the market lacks the no-choice option of the tasks."""
     chooser = model._chooser()
-    inside = [chooser.cells(each.table)[:, 0] for each in markets_of(chooser.data.scheme, market)]
+    inside = [
+        chooser.cells(scenario.table)[:, 0]
+        for scenario in parse_markets(chooser.data.scheme, market)
+    ]
     return chooser.data.scheme.has_inside and not any((cells == 0).any() for cells in inside)
 
 
-def winner(shares: "pandas.DataFrame", interval: str) -> str:
-    """Which product has the largest share; of several scenarios in the first, and then in the
-    others."""
+def format_market_winner(shares: "pandas.DataFrame", interval: str) -> str:
+    """Return a sentence on the products with the largest shares.
+
+    With several scenarios, the first in detail and then the winners of the others.
+    """
     rows: Any = shares.reset_index()
-    where, elsewhere = "", ""
+    scenario_phrase, elsewhere = "", ""
     if "scenario" in rows:
-        first, *others = rows["scenario"].drop_duplicates()
-        for scenario in others[:_SCENARIOS]:
+        first, *rest_of_rows = rows["scenario"].drop_duplicates()
+        for scenario in rest_of_rows[:_MAX_SCENARIOS]:
             best = (
                 rows[rows["scenario"] == scenario]
                 .sort_values("share", ascending=False, kind="stable")
                 .iloc[0]
             )
-            said = phrase(
+            sentence = phrase(
                 ENGLISH,
                 "shares.scenario",
                 scenario=scenario,
                 first=best["product"],
-                **_percentages(best),
+                **_format_percentages(best),
             )
-            elsewhere += f" {said}"
+            elsewhere += f" {sentence}"
         rows = rows[rows["scenario"] == first]
-        where = f" in {phrase(ENGLISH, 'market.scenario', scenario=first)}"
-    best, *others = rows.sort_values("share", ascending=False, kind="stable").to_dict("records")
-    alike = [row["product"] for row in others if best["share"] - row["share"] < _ALIKE]
-    others = others[len(alike) :]
-    then = [f"{row['product']} ({percent(row['share'])})" for row in others]
-    more = f", followed by {listed(then)}" if then else ""
-    named, key = listed([best["product"], *alike]), "shares.alike" if alike else "shares"
-    found = phrase(
-        ENGLISH, key, first=named, where=where, interval=interval, others=more, **_percentages(best)
+        scenario_phrase = f" in {phrase(ENGLISH, 'market.scenario', scenario=first)}"
+    best, *rest_of_rows = rows.sort_values("share", ascending=False, kind="stable").to_dict(
+        "records"
     )
-    return f"{found}{elsewhere}"
+    tied = [
+        row["product"] for row in rest_of_rows if best["share"] - row["share"] < _TIE_DIFFERENCE
+    ]
+    rest_of_rows = rest_of_rows[len(tied) :]
+    followers = [f"{row['product']} ({percent(row['share'])})" for row in rest_of_rows]
+    more = f", followed by {listed(followers)}" if followers else ""
+    winners, key = listed([best["product"], *tied]), "shares.alike" if tied else "shares"
+    first_sentence = phrase(
+        ENGLISH,
+        key,
+        first=winners,
+        where=scenario_phrase,
+        interval=interval,
+        others=more,
+        **_format_percentages(best),
+    )
+    return f"{first_sentence}{elsewhere}"
 
 
-def _percentages(row: Any) -> dict[str, str]:
-    """The share of a row of a table and the ends of its interval, in per cent."""
-    return {name: f"{100 * row[column]:.0f}" for name, column in _ENDS.items()}
+def _format_percentages(row: Any) -> dict[str, str]:
+    """Return the share of a row and its interval, in per cent."""
+    return {name: f"{100 * row[column]:.0f}" for name, column in _SHARE_COLUMNS.items()}
 
 
 @finding("holdouts", "Holdout prediction", ON_SCREEN)
-def holdouts(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Hits and log score of the choices in tasks that the fit has not seen."""
+def report_holdouts(model: Any, settings: AnswerSettings) -> Finding | None:
+    """Report hits and log score of the choices in holdout tasks."""
     if settings.holdouts is None:
         return None
     table = model.holdouts(settings.holdouts)
@@ -555,17 +618,20 @@ def holdouts(model: Any, settings: AnswerSettings) -> Finding | None:
         "holdouts",
         choices=f"{settings.holdouts.n_tasks:,}",
         hits=f"{100 * scores['hit_rate']:.0f}",
-        hits_error=_error("hits", f"{100 * scores['hit_rate_se']:.1f}"),
+        hits_error=_format_error("hits", f"{100 * scores['hit_rate_se']:.1f}"),
         score=f"{scores['log_score']:.3f}",
-        score_error=_error("score", f"{scores['log_score_se']:.3f}"),
+        score_error=_format_error("score", f"{scores['log_score_se']:.3f}"),
         guessing=f"{scores['guessing']:.3f}",
     )
     brief = Brief("Prediction", order=3)
     return Finding(str(sentence), title=ENGLISH["holdouts.title"], table=table, brief=brief)
 
 
-def _error(name: str, error: str) -> str:
-    """A standard error in parentheses; nothing where it is unknown, as of one person."""
+def _format_error(name: str, error: str) -> str:
+    """Return a standard error in parentheses, or "" if it is unknown.
+
+    It is unknown for a single respondent.
+    """
     return (
         str(phrase(ENGLISH, f"holdouts.{name}_error", error=error))
         if isfinite(float(error))
@@ -573,66 +639,69 @@ def _error(name: str, error: str) -> str:
     )
 
 
-def _simulator(segments: SegmentsOf | None, model: Any, settings: AnswerSettings) -> Finding | None:
-    """A market that the reader of a page may change."""
+def _report_simulator(
+    segments: SegmentsOf | None, model: Any, settings: AnswerSettings
+) -> Finding | None:
+    """Report a market that the reader of a page can change."""
     draws = model._market_draws()
     if draws is None:
         return None
-    if segments is not None and (found := segments(model)) is not None:
-        names = tuple(f"{number}: {name}" for number, name in found.sizes["name"].items())
-        codes = (found.assignment["segment"].to_numpy() - 1).astype(np.uint8)
+    if segments is not None and (segmentation := segments(model)) is not None:
+        names = tuple(f"{number}: {name}" for number, name in segmentation.sizes["name"].items())
+        codes = (segmentation.assignment["segment"].to_numpy() - 1).astype(np.uint8)
         draws = draws.with_people("segment", names, codes)
     if settings.market is None:
         return simulated(draws, None, settings.ci, settings.price)
     chooser, notes = model._chooser(), ()
     offered = offered_in(draws, chooser, settings.market)
     if settings.of_market:
-        how = How(**settings.of_market).checked(markets_of(chooser.data.scheme, settings.market))
-        draws, offered, notes = as_asked(draws, offered, how)
+        share_settings = How(**settings.of_market).checked(
+            parse_markets(chooser.data.scheme, settings.market)
+        )
+        draws, offered, notes = as_asked(draws, offered, share_settings)
     return simulated(draws, offered, settings.ci, settings.price, notes)
 
 
-def simulator(segments: SegmentsOf | None = None) -> Maker:
-    """The maker of a market that the reader of a page may change; `segments`: among whom its reader
-    may choose."""
-    return finding("market", "Market simulator", SHOWN)(partial(_simulator, segments))
+def build_simulator_maker(segments: SegmentsOf | None = None) -> Maker:
+    """Return the maker of the market simulator, which can filter by segments."""
+    return finding("market", "Market simulator", SHOWN)(partial(_report_simulator, segments))
 
 
 # people -------------------------------------------------------------------------------------------
 
 
 @finding("individual_level_effects", "Level preferences by respondent", FILE)
-def individual_level_effects(model: Any, settings: AnswerSettings) -> Finding:
-    """How often each person prefers a level to another."""
+def report_individual_level_effects(model: Any, settings: AnswerSettings) -> Finding:
+    """Report each respondent's preferences between levels."""
     return Finding(table=model.level_effects(each_person=True, **settings.how))
 
 
 @finding("individual_importance", "Individual attribute importance", FILE)
-def individual_importance(model: Any, settings: AnswerSettings) -> Finding:
-    """The importance of attributes for each person."""
+def report_individual_importance(model: Any, settings: AnswerSettings) -> Finding:
+    """Report each respondent's attribute importance."""
     return Finding(table=model.attribute_importance(each_person=True, **settings.how))
 
 
 @finding("individual_willingness_to_pay", "Individual willingness to pay", FILE)
-def individual_willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Willingness to pay of each person."""
+def report_individual_payments(model: Any, settings: AnswerSettings) -> Finding | None:
+    """Report each respondent's willingness to pay."""
     if settings.price is None:
         return None
-    with silence_warnings():  # they are notes of the table of all
+    with silence_warnings():  # the warnings are notes of the table of all respondents
         return Finding(
             table=model.willingness_to_pay(settings.price, each_person=True, ci=settings.ci)
         )
 
 
 @finding("individual_utilities", "Individual part-worth utilities", SHEET)
-def individual_utilities(model: Any, settings: AnswerSettings) -> Finding:
-    """The utilities of levels of each person, centred."""
+def report_individual_utilities(model: Any, settings: AnswerSettings) -> Finding:
+    """Report each respondent's centred utilities of levels."""
     return Finding(table=model.respondents.individuals())
 
 
 @finding("individual_zero_centred", "Individual part-worth utilities (zero-centred diffs)", SHEET)
-def individual_zero_centred(model: Any, settings: AnswerSettings) -> Finding:
-    """The same as zero-centred differences."""
+def report_individual_zero_centred(model: Any, settings: AnswerSettings) -> Finding:
+    """Report each respondent's utilities as zero-centred differences."""
     return Finding(table=model.respondents.individuals(zero_centred=True))
 
 
@@ -642,16 +711,21 @@ def individual_zero_centred(model: Any, settings: AnswerSettings) -> Finding:
 _LATENT = phrase(ENGLISH, "segments.latent", model=ModelName("LatentClassLogit"))
 
 
-def answers_of(
-    settings: AnswerSettings, usual: Any = None, instead: Text = _LATENT
+def build_choice_makers(
+    settings: AnswerSettings, default_segments: Any = None, instead: Text = _LATENT
 ) -> tuple[tuple[Maker, ...], tuple[Maker, ...]]:
-    """The makers of first findings, with the simulator, and those of segments; `usual`: their
-    number otherwise; `instead`: what else there is where they cannot be told."""
-    segments = segments_once(settings, usual)
-    return (*FIRST, simulator(segments)), segment_makers(settings, segments, instead=instead)
+    """Return the makers of market findings, and of segment findings.
+
+    `usual` is the default number of segments; `instead` explains the alternative if segments cannot
+    be formed.
+    """
+    segments = segments_once(settings, default_segments)
+    return (*MARKET_FINDINGS, build_simulator_maker(segments)), segment_makers(
+        settings, segments, instead=instead
+    )
 
 
-SEGMENTED = segmented(
+SEGMENT_SENTENCE = segmented(
     "each respondent's preference for a level over the other levels of its attribute"
 )
 
@@ -660,17 +734,22 @@ SEGMENTED = segmented(
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
-def check(model: Any, settings: AnswerSettings) -> Finding:
-    """Which choices the model would seldom make."""
+def report_check(model: Any, settings: AnswerSettings) -> Finding:
+    """Report choices that the model rarely predicts."""
     table = model.check(settings.random_seed, settings.ci)
-    return check_of(table, check_sentence(table), describes(table), ENGLISH["check.title"])
+    return check_of(table, format_check_sentence(table), describes(table), ENGLISH["check.title"])
 
 
-FIRST = (
-    *(attribute_importance, level_effects, utilities, willingness_to_pay),
-    *(market_shares, demand, elasticities, holdouts),
+MARKET_FINDINGS = (
+    *(
+        report_attribute_importance,
+        report_level_effects,
+        report_utilities,
+        report_willingness_to_pay,
+    ),
+    *(report_market_shares, report_demand, report_elasticities, report_holdouts),
 )
-OF_PEOPLE = (
-    *(individual_level_effects, individual_importance, individual_willingness_to_pay),
-    *(individual_utilities, individual_zero_centred),
+RESPONDENT_FINDINGS = (
+    *(report_individual_level_effects, report_individual_importance, report_individual_payments),
+    *(report_individual_utilities, report_individual_zero_centred),
 )

@@ -1,5 +1,4 @@
-"""How well a fit predicts tasks that it has not seen: hits and log score by person, shares by
-task."""
+"""Predictions of holdout tasks: hits and log score, and shares of alternatives by task."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,25 +12,27 @@ if TYPE_CHECKING:
     import pandas
 
 
-def holdouts(model: Any, data: Any) -> "pandas.DataFrame":
-    """Observed and predicted shares of every alternative of every different task, and the scores of
-    all."""
+def tabulate_holdouts(model: Any, data: Any) -> "pandas.DataFrame":
+    """Tabulate observed and predicted shares of alternatives of distinct tasks.
+
+    The attrs contain the scores of all choices.
+    """
     import pandas as pd
 
     from thali._tables import Table
 
-    refuse_other_than_choices(data)
+    refuse_non_choices(data)
     p = np.asarray(model.predict_proba(data), float)
     tasks = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
-    of_chosen, hits = score_choices(p, data)
-    task_of = _different(
+    p_chosen, hits = score_choices(p, data)
+    task_of = _number_distinct_tasks(
         data, has_labels=data.scheme.alternative in model._data_of_fit().attributes
     )
-    picked = np.zeros(data.n_alternatives)
-    picked[data.first_row[:-1] + data.chosen] = 1.0
-    place = np.arange(data.n_alternatives) - data.first_row[:-1][tasks]
+    is_chosen = np.zeros(data.n_alternatives)
+    is_chosen[data.first_row[:-1] + data.chosen] = 1.0
+    position = np.arange(data.n_alternatives) - data.first_row[:-1][tasks]
     rows = pd.DataFrame(
-        {"task": task_of[tasks], "place": place, "observed": picked, "predicted": p}
+        {"task": task_of[tasks], "place": position, "observed": is_chosen, "predicted": p}
     )
     rows["alternative"] = data.alternative_labels
     table = rows.groupby(["task", "place"], sort=True).agg(
@@ -41,21 +42,21 @@ def holdouts(model: Any, data: Any) -> "pandas.DataFrame":
         choices=("observed", "size"),
     )
     table["observed_se"] = np.sqrt(table["observed"] * (1.0 - table["observed"]) / table["choices"])
-    found = Table(
-        table.reset_index().drop(columns="place").assign(task=lambda each: each["task"] + 1)
+    output_table = Table(
+        table.reset_index().drop(columns="place").assign(task=lambda frame: frame["task"] + 1)
     )
-    for name, values in (("log_score", np.log(of_chosen)), ("hit_rate", hits)):
-        found.attrs[name], found.attrs[f"{name}_se"] = mean_and_error(
-            values, data.respondent_of_task
+    for name, scores in (("log_score", np.log(p_chosen)), ("hit_rate", hits)):
+        output_table.attrs[name], output_table.attrs[f"{name}_se"] = mean_and_error(
+            scores, data.respondent_of_task
         )
-    found.attrs["guessing"] = float(np.mean(-np.log(np.diff(data.first_row))))
-    away: Any = table["observed"] - table["predicted"]
-    found.attrs["share_error"] = float(away.abs().mean())
-    return found
+    output_table.attrs["guessing"] = float(np.mean(-np.log(np.diff(data.first_row))))
+    differences: Any = table["observed"] - table["predicted"]
+    output_table.attrs["share_error"] = float(differences.abs().mean())
+    return output_table
 
 
-def refuse_other_than_choices(data: Any) -> None:
-    """Raise an error unless these are tasks with their choices."""
+def refuse_non_choices(data: Any) -> None:
+    """Raise DataError unless the data are tasks with their choices."""
     if not isinstance(data, ChoiceExperiment):
         raise DataError(
             "Holdout tasks must be a ChoiceExperiment with known choices; got"
@@ -63,11 +64,13 @@ def refuse_other_than_choices(data: Any) -> None:
         )
 
 
-def _different(data: ChoiceExperiment, has_labels: bool) -> np.ndarray:
-    """The number of each task among those with the same products, and labels, if they count, in the
-    same order."""
-    known: dict[tuple[tuple[int, str], ...], int] = {}
+def _number_distinct_tasks(data: ChoiceExperiment, has_labels: bool) -> np.ndarray:
+    """Return the number of each task among distinct tasks.
+
+    Equal tasks have the same products, and the same labels if these count, in the same order.
+    """
+    numbers: dict[tuple[tuple[int, str], ...], int] = {}
     labels = data.alternative_labels if has_labels else [""] * data.n_alternatives
     rows = list(zip(data.row_product.tolist(), labels, strict=True))
     ends = zip(data.first_row[:-1], data.first_row[1:], strict=True)
-    return np.array([known.setdefault(tuple(rows[a:b]), len(known)) for a, b in ends])
+    return np.array([numbers.setdefault(tuple(rows[a:b]), len(numbers)) for a, b in ends])

@@ -1,4 +1,4 @@
-"""Which lines of products reach most people."""
+"""Product lines with the largest reach (TURF)."""
 
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -11,13 +11,13 @@ from thali._people.reach import draws_held, reach_table
 from thali.errors import Argument, ArgumentError, DataWarning
 
 from .chooser import Chooser, refuse_same_tastes, softmax
-from .market import NEW, market_of, respondents_of
+from .market import NEW, parse_single_market, select_respondents
 
 if TYPE_CHECKING:
     import pandas
 
 
-def reach(
+def tabulate_reach(
     chooser: Chooser,
     products: "pandas.DataFrame",
     size: Any,
@@ -26,7 +26,7 @@ def reach(
     random_seed: Any,
     ci: float,
 ) -> "pandas.DataFrame":
-    """The lines that reach most respondents, the best first."""
+    """Tabulate the lines that reach most respondents, the best first."""
     refuse_same_tastes(chooser)
     if isinstance(people, str) and people == NEW:
         raise ArgumentError(
@@ -34,13 +34,13 @@ def reach(
             " must be 'respondents' for reach, because its intervals are for the population; got"
             " 'new'.",
         )
-    market = market_of(chooser.data.scheme, products)
+    market = parse_single_market(chooser.data.scheme, products)
     cells = chooser.cells(market.table)
-    asked = respondents_of(chooser, people)
-    nothing = np.zeros(len(cells), bool)
+    is_selected = select_respondents(chooser, people)
+    is_no_choice = np.zeros(len(cells), bool)
     if chooser.data.scheme.has_inside:
-        nothing = cells[:, 0] == 0
-        if not nothing.any():
+        is_no_choice = cells[:, 0] == 0
+        if not is_no_choice.any():
             warn(
                 DataWarning(
                     "Respondents were offered a no-choice option, but the market has no row for"
@@ -49,16 +49,18 @@ def reach(
                     " no-choice row."
                 )
             )
-    fewer = chooser.thinned(len(draws_held(len(chooser.chain), int(asked.sum()), len(cells))))
-    found = []
+    fewer = chooser.thin(len(draws_held(len(chooser.chain), int(is_selected.sum()), len(cells))))
+    blocks = []
     for utility in fewer.utilities(cells):
-        own = utility[:, asked]
-        if nothing.any():
-            found.append(own[:, :, ~nothing] > own[:, :, nothing])
+        selected_utilities = utility[:, is_selected]
+        if is_no_choice.any():
+            blocks.append(
+                selected_utilities[:, :, ~is_no_choice] > selected_utilities[:, :, is_no_choice]
+            )
         else:
-            found.append(softmax(own) > 1.0 / len(cells))
-    truths = np.concatenate(found)
+            blocks.append(softmax(selected_utilities) > 1.0 / len(cells))
+    truths = np.concatenate(blocks)
     if fewer.is_estimate:
         truths = truths[1:]
-    labels = [as_label(label) for label in compress(market.labels, ~nothing)]
+    labels = [as_label(label) for label in compress(market.labels, ~is_no_choice)]
     return reach_table(truths, labels, size, top, random_seed, ci)

@@ -12,8 +12,8 @@ from thali._data.experiments.scheme import INSIDE
 from thali._inference.arrays import encode_base64, shrink_integers
 from thali._inference.seeds import spawn_generators
 from thali._labels import plural
-from thali._model.available import configures
 from thali._model.engine import Prepared
+from thali._model.requirements import mark_as_setup
 from thali._people.columns import MarketPeople, people_of
 
 from .chooser import (
@@ -22,12 +22,12 @@ from .chooser import (
     RANDOMISED,
     ChoiceRule,
     Chooser,
-    Effects,
-    error_between_chains,
+    LevelEffects,
+    between_chain_error,
+    select_draws,
     softmax,
-    thinned,
 )
-from .effects import some_products, some_tasks, variation
+from .effects import choice_change, select_products, select_tasks
 from .methods import MarketAnswers
 from .simulator import (
     MAX_PRODUCTS,
@@ -108,9 +108,9 @@ class LogitChooser(Chooser):
         self._draws = np.arange(len(tastes))  # their numbers among all that the model has
 
     def cells(self, table: "pandas.DataFrame") -> np.ndarray:
-        from ..coding import read_cells
+        from ..coding import read_task_cells
 
-        return read_cells(self.coding, self.data.scheme, table, self.data.respondents)[0]
+        return read_task_cells(self.coding, self.data.scheme, table, self.data.respondents)[0]
 
     def level_cells(self) -> list[np.ndarray]:
         found = []
@@ -124,13 +124,13 @@ class LogitChooser(Chooser):
             found.append(cells)
         return found
 
-    def examples(self) -> np.ndarray:
+    def sample_products(self) -> np.ndarray:
         return self._products(_MAX_EXAMPLES if self.coding.crossed else 1)
 
     def _products(self, most: int) -> np.ndarray:
         """Some products of the data, with a level of every attribute."""
-        return some_products(
-            self.data, self.coding.cells(self.data.products)[self.data.row_product], most
+        return select_products(
+            self.data, self.coding.convert_codes(self.data.products)[self.data.row_product], most
         )
 
     def is_linear(self, attribute: int) -> bool:
@@ -140,7 +140,7 @@ class LogitChooser(Chooser):
     def is_number(self, attribute: int) -> bool:
         return self.coding.parts[attribute].numbers is not None
 
-    def turns(self, attribute: int) -> np.ndarray:
+    def slope_changes(self, attribute: int) -> np.ndarray:
         return np.array(self.coding.parts[attribute].knots, float)
 
     def delta_covariance(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
@@ -154,8 +154,8 @@ class LogitChooser(Chooser):
             slopes = np.moveaxis((up - down), 0, -1) / (2.0 * steps)
             return np.einsum("...ai,ij,...bj->...ab", slopes, self.covariance, slopes)
 
-    def thinned(self, most: int) -> Self:
-        kept = thinned(self.chain, most)
+    def thin(self, most: int) -> Self:
+        kept = select_draws(self.chain, most)
         if self.is_estimate:
             kept = np.unique(np.append(0, kept))
         if len(kept) == len(self.chain):
@@ -169,7 +169,7 @@ class LogitChooser(Chooser):
     def _with(self, tastes: np.ndarray) -> Self:
         """The same people with other tastes."""
         found = copy(self)
-        vars(found).pop("_known", None)
+        vars(found).pop("_cache", None)
         found.tastes, found.kinds = tastes, None
         return found
 
@@ -193,7 +193,7 @@ class LogitChooser(Chooser):
         rule: ChoiceRule = AS_FITTED,
     ) -> list[np.ndarray]:
         cells = np.concatenate(markets)
-        matrix = rule.scale * self.coding.rows(cells)
+        matrix = rule.scale * self.coding.encode_cells(cells)
         ends = np.cumsum([0, *(len(market) for market in markets)])
         found = np.empty((len(self.tastes), len(matrix)))
         kinds = self.tastes.shape[1] if weights is not None or self.population is None else _NEW
@@ -267,7 +267,7 @@ class LogitChooser(Chooser):
             yield draws, self.tastes[draws], weight[draws]
 
     def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
-        matrix = self.coding.rows(products)
+        matrix = self.coding.encode_cells(products)
         people = self.tastes.shape[1] if self.membership is None else len(self.membership)
         for draws in _blocks(len(self.tastes), people * len(matrix)):
             utility = self.tastes[draws] @ matrix.T
@@ -288,11 +288,11 @@ class LogitChooser(Chooser):
     def expected_utilities(self, products: np.ndarray) -> np.ndarray:
         if self.is_estimate:
             return super().expected_utilities(products)
-        return self.tastes.mean(axis=0) @ self.coding.rows(products).T
+        return self.tastes.mean(axis=0) @ self.coding.encode_cells(products).T
 
     def effects(
         self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any
-    ) -> Effects:
+    ) -> LevelEffects:
         people, (number, kinds) = len(self.data.respondents), self.tastes.shape[:2]
         mean = self._weights_of_kinds(np.full(people, 1.0 / people))
         found = list(level_differences(self.coding, self.data, pairs))
@@ -315,12 +315,12 @@ class LogitChooser(Chooser):
                 whole += by_pair.sum(axis=1) / number
             elif draws.start == 0:
                 whole = by_pair[:, 0]
-        return Effects(
+        return LevelEffects(
             whole.T if self.membership is None else self.membership @ whole.T, of_draws, self.chain
         )
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
-        fewer = self.thinned(
+        fewer = self.thin(
             max(_MIN_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents)))
         )
         groups = (
@@ -335,16 +335,16 @@ class LogitChooser(Chooser):
         )
         tasks = np.zeros(people)
         for person in range(people):
-            rows, first_row = some_tasks(self.data, person)
+            rows, first_row = select_tasks(self.data, person)
             p = fewer._with_and_without(person, rows, first_row)  # (draws, 1 + attributes, rows)
             tasks[person] = len(first_row) - 1
-            pooled[person] = variation(p[0] if self.is_estimate else p.mean(axis=0), first_row)
+            pooled[person] = choice_change(p[0] if self.is_estimate else p.mean(axis=0), first_row)
             if self.is_estimate:
-                by_group[person] = variation(p, first_row).T
+                by_group[person] = choice_change(p, first_row).T
             else:
                 by_group[person] = np.stack(
                     [
-                        variation(p[groups == g].mean(axis=0), first_row)
+                        choice_change(p[groups == g].mean(axis=0), first_row)
                         for g in range(by_group.shape[2])
                     ],
                     axis=1,
@@ -352,19 +352,19 @@ class LogitChooser(Chooser):
         of_groups = np.tensordot(tasks / tasks.sum(), by_group, axes=1)  # (attributes, groups)
         if self.is_estimate:
             return pooled, of_groups[:, 1:].std(axis=1, ddof=1)
-        return pooled, error_between_chains(of_groups.T, np.arange(of_groups.shape[1]))
+        return pooled, between_chain_error(of_groups.T, np.arange(of_groups.shape[1]))
 
     def _with_and_without(self, person: int, rows: np.ndarray, first_row: np.ndarray) -> np.ndarray:
         """A person's choices, and those with each attribute alike everywhere, shape (draws, 1 +
         attributes, rows)."""
-        own = self.coding.cells(self.data.products)[rows]
+        own = self.coding.convert_codes(self.data.products)[rows]
         every = [own]
         weights: list[list[tuple[int, float]]] = [[(0, 1.0)]]
         for attribute in range(own.shape[1]):
             alike = self._alike_in(attribute, own)
             weights.append([(len(every) + k, weight) for k, (_, weight) in enumerate(alike)])
             every += [products for products, _ in alike]
-        matrix = self.coding.rows(np.concatenate(every))
+        matrix = self.coding.encode_cells(np.concatenate(every))
         tastes, mix = self._tastes_of(person)
         # draws last, whose sums are quick
         u = (matrix @ self._slopes(tastes).T).reshape(len(every), len(rows), -1)
@@ -383,7 +383,7 @@ class LogitChooser(Chooser):
         if self.data.scheme.has_inside and attribute == 0:
             nothing, some = own[:, :1] == 0, self._products(_MAX_EXAMPLES)
             return [(np.where(nothing, product, own), 1.0 / len(some)) for product in some]
-        cells = self.coding.cells(self.data.products)[self.data.row_product, attribute]
+        cells = self.coding.convert_codes(self.data.products)[self.data.row_product, attribute]
         missing = np.isnan(cells)
         levels, counts = np.unique(cells[~missing], return_counts=True)
         if not (self.coding.crossed or missing.any()):  # nothing depends on which level it is
@@ -424,7 +424,7 @@ def level_differences(
     products share, as many as there are products. Of many, those that are near to each other become
     one.
     """
-    products, counts = coding.cells(data.products), np.bincount(data.row_product)
+    products, counts = coding.convert_codes(data.products), np.bincount(data.row_product)
     numbers = [part.numbers for part in coding.parts]
     for attribute, *levels in pairs:
         own = numbers[attribute]
@@ -435,7 +435,9 @@ def level_differences(
         one[:, attribute], two[:, attribute] = second, first
         if inside:  # the no-choice option lacks all else
             (one if levels[1] == 0 else two)[:, 1:] = np.nan
-        rows, place = np.unique(coding.rows(one) - coding.rows(two), axis=0, return_inverse=True)
+        rows, place = np.unique(
+            coding.encode_cells(one) - coding.encode_cells(two), axis=0, return_inverse=True
+        )
         weight = np.bincount(place.ravel(), counts[there])
         if len(rows) > _MAX_DIFFERENCES:
             rows, weight = means_of_neighbours(rows, weight, _MAX_DIFFERENCES)
@@ -489,7 +491,7 @@ class LogitAnswers(MarketAnswers):
 
     _checked: Any  # (data): what it makes of them before the fit
 
-    @configures
+    @mark_as_setup
     def prepare(self, data: Any, **settings: Any) -> Prepared:
         """A fit to these data, after every check of them that it makes; nothing is fitted."""
         self._checked(data)
@@ -515,7 +517,7 @@ def market_draws(chooser: "LogitChooser") -> MarketDraws:
     data = chooser.data
     everybody, number, p = len(data.respondents), chooser.tastes.shape[1], len(chooser.coding.names)
     each = number * p + (0 if chooser.kinds is None else everybody // 2)
-    fewer = chooser.thinned(int(np.clip(MAX_TASTES // each, MIN_DRAWS, MAX_DRAWS)))
+    fewer = chooser.thin(int(np.clip(MAX_TASTES // each, MIN_DRAWS, MAX_DRAWS)))
     tastes, draws, kinds = fewer.tastes, len(fewer.tastes), None
     some = ""
     if chooser.membership is None:
@@ -733,8 +735,8 @@ def _row(part: AttributeColumns, level: float | None) -> np.ndarray:
     if level is None:
         return part.table[-1]
     if part.is_number:
-        from ..coding import pieces
+        from ..coding import split_at_knots
 
-        (own,) = pieces(np.array([level]), part.knots)
+        (own,) = split_at_knots(np.array([level]), part.knots)
         return np.concatenate([own, np.zeros(part.table.shape[1] - len(own))])
     return part.table[int(level)]

@@ -1,5 +1,4 @@
-"""Whom a market asks and what it offers: tables of products with their changes; respondents with
-their weights."""
+"""Markets: tables of products and their changes; selected respondents and their weights."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,14 +20,14 @@ if TYPE_CHECKING:
 
 _NAMES = ("product", "products", "name", "label")
 SCENARIO = "scenario"
-_LINE = "line"  # of a file, where the index of a table has the number of each row
-_FIGURES = [
+_LINE = "line"  # name of an index with the line numbers of a file
+_SHARE_COLUMNS = [
     f"{name}{end}"
     for name in ("share", "before", "change", "profit")
     for end in ("", "_low", "_high")
 ]
-# columns of the markets that the page of a report saves
-_SAVED = {*_FIGURES, "respondents", "respondents_before"}
+# columns of the markets that a report page saves
+_SAVED_COLUMNS = {*_SHARE_COLUMNS, "respondents", "respondents_before"}
 
 
 class Market(NamedTuple):
@@ -39,23 +38,25 @@ class Market(NamedTuple):
     table: "pandas.DataFrame"
 
 
-def as_saved(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
-    """The table of a file whose index has its lines, as of a page that saved it: without
-    apostrophes before signs but those that attributes and levels have."""
+def restore_saved_table(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
+    """Remove apostrophes before signs that a report page added to a saved table.
+
+    Apostrophes of attributes and levels remain; the index contains the lines of the file.
+    """
     levels = scheme.levels
 
-    def bare(text: Any, known: Sequence[str]) -> Any:
-        return as_labelled(text) if isinstance(text, str) and text not in known else text
+    def bare(text: Any, labels: Sequence[str]) -> Any:
+        return as_labelled(text) if isinstance(text, str) and text not in labels else text
 
     frame = frame.set_axis([bare(name, scheme.names) for name in frame.columns], axis=1)
-    found: Any = frame.apply(
+    restored: Any = frame.apply(
         lambda cells: cells.map(lambda cell: bare(cell, levels.get(cells.name, ())))
     )
-    return found.rename_axis(_LINE)
+    return restored.rename_axis(_LINE)
 
 
-def markets_of(scheme: "Scheme", products: Any) -> list[Market]:
-    """The markets of a table: one, or one for each value of its column "scenario"."""
+def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
+    """Return the markets of a table, one per value of its column "scenario"."""
     if not (hasattr(products, "columns") and hasattr(products, "index")):
         raise DataError(
             "`products` must be a data frame with one row per product and one column per"
@@ -63,7 +64,7 @@ def markets_of(scheme: "Scheme", products: Any) -> list[Market]:
         )
     frame = products.set_axis([str(name) for name in products.columns], axis=1)
     if SCENARIO not in frame.columns or SCENARIO in scheme.names:
-        return [_market(scheme, frame, None)]
+        return [_parse_market(scheme, frame, None)]
     names = np.array([as_label(value) for value in frame[SCENARIO]], dtype=object)
     if (names == "").any():
         raise DataError(
@@ -75,60 +76,70 @@ def markets_of(scheme: "Scheme", products: Any) -> list[Market]:
         str(name): frame.loc[names == name].drop(columns=SCENARIO) for name in dict.fromkeys(names)
     }
     return [
-        _market(scheme, part.reset_index(drop=True) if numbered else part, name)
+        _parse_market(scheme, part.reset_index(drop=True) if numbered else part, name)
         for name, part in parts.items()
     ]
 
 
-def market_of(scheme: "Scheme", products: Any) -> Market:
-    """The only market of a table."""
-    found = markets_of(scheme, products)
-    if len(found) > 1:
-        raise DataError(f"The table has {len(found)} scenarios; give the products of one scenario.")
-    return found[0]
+def parse_single_market(scheme: "Scheme", products: Any) -> Market:
+    """Return the market of a table with a single scenario."""
+    markets = parse_markets(scheme, products)
+    if len(markets) > 1:
+        raise DataError(
+            f"The table has {len(markets)} scenarios; give the products of one scenario."
+        )
+    return markets[0]
 
 
-def competitors_of(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
-    """The products that others offer: one or more."""
+def parse_competitors(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
+    """Return the table of competing products, at least one."""
     if not (hasattr(products, "columns") and hasattr(products, "index")) or not len(products):
         raise DataError(
             "`competitors` must be a data frame with one row per competing product, including the"
             f" no-choice option, and one column per attribute; got {type(products).__name__}."
         )
     frame = products.set_axis([str(name) for name in products.columns], axis=1)
-    return _with_none(scheme, _of_market(scheme, frame))
+    return _add_no_choice_columns(scheme, _drop_task_columns(scheme, frame))
 
 
-def _of_market(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
-    """The table without columns of tasks; warns of those that are no attribute and name nothing."""
+def _drop_task_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
+    """Drop columns of tasks, and warn of unknown columns."""
     columns = (scheme.respondent, scheme.task, scheme.chosen)
-    of_tasks = [name for name in columns if name in frame.columns and name not in scheme.names]
-    of_none = [name for name, _ in scheme.none]
-    known = {*scheme.names, *_NAMES, SCENARIO, scheme.alternative, *of_tasks, *of_none, *_SAVED}
-    if idle := [name for name in frame.columns if name not in known]:
+    task_columns = [name for name in columns if name in frame.columns and name not in scheme.names]
+    no_choice_columns = [name for name, _ in scheme.none]
+    known_columns = {
+        *scheme.names,
+        *_NAMES,
+        SCENARIO,
+        scheme.alternative,
+        *task_columns,
+        *no_choice_columns,
+        *_SAVED_COLUMNS,
+    }
+    if unknown_columns := [name for name in frame.columns if name not in known_columns]:
         warn(
             DataWarning(
                 "The product table has columns that are not attributes of the data and were"
-                f" ignored: {shorten(idle, 12)}."
+                f" ignored: {shorten(unknown_columns, 12)}."
             )
         )
-    return frame.drop(columns=of_tasks)
+    return frame.drop(columns=task_columns)
 
 
-def _market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | None) -> Market:
-    """The table of products, and a label for each of them."""
-    frame = _of_market(scheme, frame)
-    where = "the table" if scenario is None else f"scenario {scenario!r}"
+def _parse_market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | None) -> Market:
+    """Return the products of one scenario and their labels."""
+    frame = _drop_task_columns(scheme, frame)
+    location = "the table" if scenario is None else f"scenario {scenario!r}"
     if len(frame) < 2:
-        raise DataError(f"A market requires at least two products; {where} has {len(frame)}.")
-    labels = _labels(scheme, frame)
-    for place, label in enumerate(labels):
-        if label in labels[:place]:
+        raise DataError(f"A market requires at least two products; {location} has {len(frame)}.")
+    labels = _read_product_labels(scheme, frame)
+    for index, label in enumerate(labels):
+        if label in labels[:index]:
             raise DataError(f"Products must have unique names; two are called {label!r}.")
-    return Market(scenario, labels, _with_none(scheme, frame))
+    return Market(scenario, labels, _add_no_choice_columns(scheme, frame))
 
 
-def _with_none(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
+def _add_no_choice_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
     """The table in which a row whose attributes are empty or called none is the no-choice option,
     unless marked."""
     absent = [
@@ -141,7 +152,7 @@ def _with_none(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame
         return frame
     empty = np.all(
         [
-            [_is_nothing(as_label(value), scheme.levels[name]) for value in frame[name]]
+            [_is_no_choice(as_label(value), scheme.levels[name]) for value in frame[name]]
             for name in own
         ],
         axis=0,
@@ -162,61 +173,67 @@ def _with_none(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame
     )
 
 
-def _is_nothing(label: str, levels: Sequence[str]) -> bool:
-    """Whether a cell of an attribute with these levels holds none of them, by its own word."""
+def _is_no_choice(label: str, levels: Sequence[str]) -> bool:
+    """Return whether a cell with these levels denotes the no-choice option."""
     return label == "" or (label not in levels and simplify_name(label) in NO_CHOICE)
 
 
-def _labels(scheme: "Scheme", frame: "pandas.DataFrame") -> list[str]:
-    """What the products are called."""
+def _read_product_labels(scheme: "Scheme", frame: "pandas.DataFrame") -> list[str]:
+    """Return the labels of the products."""
     columns = (*_NAMES, scheme.alternative)
-    named = [name for name in columns if name in frame.columns and name not in scheme.names]
-    if not named and scheme.alternative in frame.columns:
-        named = [name for name in columns if name in frame.columns]
-    if named:
-        return [as_label(label) for label in frame[named[0]]]
+    label_columns = [name for name in columns if name in frame.columns and name not in scheme.names]
+    if not label_columns and scheme.alternative in frame.columns:
+        label_columns = [name for name in columns if name in frame.columns]
+    if label_columns:
+        return [as_label(label) for label in frame[label_columns[0]]]
     if type(frame.index).__name__ == "RangeIndex" or frame.index.name == _LINE:
-        return [str(number + 1) for number in range(len(frame))]
+        return [str(row + 1) for row in range(len(frame))]
     return [as_label(label) for label in frame.index]
 
 
-def changed(market: Market, change: Any) -> Market:
-    """The market with other levels: one for all products, one for each, or one for each product
-    that is named."""
+def apply_change(market: Market, change: Any) -> Market:
+    """Return the market with changed levels.
+
+    A change is one level for all products, a list with one per product, or a dict by product.
+    """
     if not isinstance(change, Mapping) or not change:
         raise ArgumentError(
             '`change` must map attributes to new values, such as {"price": {"A": 150}} or'
             f' {{"price": 150}}; got {change!r}.'
         )
     frame = market.table.copy()
-    for name, wanted in change.items():
+    for name, new_levels in change.items():
         if name not in frame.columns:
             raise ArgumentError(
                 f"`change` contains {name!r}, which is not an attribute of the"
                 f" products.{suggest(str(name), list(frame))}"
             )
-        frame[name] = _values(str(name), wanted, frame[name].astype(object).tolist(), market.labels)
+        frame[name] = _change_values(
+            str(name), new_levels, frame[name].astype(object).tolist(), market.labels
+        )
     return market._replace(table=frame)
 
 
-def _values(name: str, wanted: Any, values: list[Any], labels: Sequence[str]) -> list[Any]:
-    """The levels of an attribute after a change."""
-    if isinstance(wanted, Mapping):
-        for label, value in wanted.items():
-            values[place_of(as_label(label), labels, "change")] = value
+def _change_values(
+    name: str, new_levels: Any, values: list[Any], labels: Sequence[str]
+) -> list[Any]:
+    """Return the levels of an attribute after a change."""
+    if isinstance(new_levels, Mapping):
+        for label, value in new_levels.items():
+            values[find_product(as_label(label), labels, "change")] = value
         return values
-    if isinstance(wanted, str) or not hasattr(wanted, "__len__"):
-        return [wanted] * len(values)
-    if len(wanted) != len(values):
+    if isinstance(new_levels, str) or not hasattr(new_levels, "__len__"):
+        return [new_levels] * len(values)
+    if len(new_levels) != len(values):
         raise ArgumentError(
-            f"`change`: {name!r} has {plural(len(wanted), 'level')} for"
+            f"`change`: {name!r} has {plural(len(new_levels), 'level')} for"
             f" {plural(len(values), 'product')}; give one level per product."
         )
-    return list(wanted)
+    return list(new_levels)
 
 
-def place_of(label: str, labels: Sequence[str], argument: str) -> int:
-    """Which of the products has that name."""
+def find_product(label: str, labels: Sequence[str], argument: str) -> int:
+    """Return the index of the product with this label."""
     if label not in labels:
         raise ArgumentError(
             Argument(argument),
@@ -226,56 +243,58 @@ def place_of(label: str, labels: Sequence[str], argument: str) -> int:
     return list(labels).index(label)
 
 
-# Whose choices are asked for: the market that respondents represent, with weights; these
-# respondents; or new people
+# Respondents of a market: the population that they represent, themselves, or new respondents ------
 
 
 NEW, RESPONDENTS = "new", "respondents"
 
 
 class MarketWeights(NamedTuple):
-    """Weights of the respondents, 0 for those who are not asked for, and whose shares they give;
-    None: new people."""
+    """Weights of the respondents, 0 if not selected; None for new respondents."""
 
     plain: np.ndarray | None  # (respondents,)
-    drawn: np.ndarray | None  # the same, or (draws, respondents) of the market that they represent
-    whose: str
+    drawn: np.ndarray | None  # the same, or (draws, respondents) by the Bayesian bootstrap
+    whose: str  # description of the respondents
 
 
 def draw_market_weights(
     chooser: "Chooser", people: Any, respondent_weights: Any, random_seed: Any
 ) -> MarketWeights:
-    """Draw the weights of respondents in their market by the Bayesian bootstrap; those of named
-    ones are fixed."""
-    plain = weights_of(chooser, people, respondent_weights)
+    """Draw weights of respondents in their market by the Bayesian bootstrap.
+
+    Weights of respondents given by name are fixed.
+    """
+    plain = compute_weights(chooser, people, respondent_weights)
     if plain is None:
         return MarketWeights(None, None, "among new respondents")
     counted = plural(int(np.count_nonzero(plain)), "respondent")
     is_query = isinstance(people, str) and people != RESPONDENTS
     if not (people is None or is_query or callable(people) or np.asarray(people).dtype == bool):
         return MarketWeights(plain, plain, f"of {counted}")
-    drawn = plain
+    drawn_weights = plain
     if chooser.has_individuals:
-        drawn = plain * draw_exponentials(len(chooser.chain), len(plain), random_seed)
-        drawn[: chooser.is_estimate] = plain  # the estimate itself
-    return MarketWeights(plain, drawn, f"in the market represented by {counted}")
+        drawn_weights = plain * draw_exponentials(len(chooser.chain), len(plain), random_seed)
+        drawn_weights[: chooser.is_estimate] = plain  # the estimate itself
+    return MarketWeights(plain, drawn_weights, f"in the market represented by {counted}")
 
 
 def draw_exponentials(draws: int, respondents: int, random_seed: Any) -> np.ndarray:
-    """Draw standard exponential numbers, shape (draws, respondents), in a stream that nothing else
-    uses."""
+    """Draw standard exponentials (draws, respondents) from a separate random stream."""
     return spawn_generators(build_seed_sequence(random_seed).spawn(1)[0], 1)[
         0
     ].standard_exponential((draws, respondents))
 
 
-def is_all(people: Any) -> bool:
-    """Return whether all respondents are asked for."""
+def selects_all(people: Any) -> bool:
+    """Return whether all respondents are selected."""
     return people is None or isinstance(people, str) and people == RESPONDENTS
 
 
-def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.ndarray | None:
-    """The weight of each respondent, 0 for those who are not asked for; None: new people."""
+def compute_weights(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.ndarray | None:
+    """Return the weight of each respondent, or None for new respondents.
+
+    The weight is 0 for respondents who are not selected.
+    """
     if isinstance(people, str) and people == NEW:
         if respondent_weights is not None:
             raise ArgumentError(
@@ -287,17 +306,17 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
         return None
     weights = np.ones(len(chooser.data.respondents))
     if respondent_weights is not None:
-        weights = _checked_weights(chooser, respondent_weights)
-    weights = np.where(respondents_of(chooser, people), weights, 0.0)
+        weights = _parse_weights(chooser, respondent_weights)
+    weights = np.where(select_respondents(chooser, people), weights, 0.0)
     if not weights.any():
         raise ArgumentError(
             Argument("people"),
             " selects only respondents with weight 0; widen the filter or change the weights.",
         )
-    if not chooser.has_individuals and not (is_all(people) and respondent_weights is None):
+    if not chooser.has_individuals and not (selects_all(people) and respondent_weights is None):
         warn(
             DataWarning(
-                Argument("respondent_weights" if is_all(people) else "people"),
+                Argument("respondent_weights" if selects_all(people) else "people"),
                 " has no effect, because all respondents have the same tastes in this model; fit"
                 " the tasks of these respondents separately, or use a hierarchical logit or latent"
                 " classes.",
@@ -306,32 +325,39 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
     return weights
 
 
-def respondents_of(chooser: "Chooser", people: Any) -> np.ndarray:
-    """Whether each respondent is asked for; None, "respondents": all are."""
-    if is_all(people):
+def select_respondents(chooser: "Chooser", people: Any) -> np.ndarray:
+    """Return whether each respondent is selected; None selects all."""
+    if selects_all(people):
         return np.ones(len(chooser.data.respondents), bool)
-    chosen = _chosen(chooser, people)
+    chosen = _parse_selection(chooser, people)
     if not chosen.any():
         raise ArgumentError(Argument("people"), " selects no respondents; widen the filter.")
     return chosen
 
 
-def _checked_weights(chooser: "Chooser", given: Any) -> np.ndarray:
+def _parse_weights(chooser: "Chooser", weights_argument: Any) -> np.ndarray:
+    """Return the weights of all respondents, checked."""
     respondents, name = chooser.data.respondents, Argument("respondent_weights")
-    if isinstance(given, str):
-        given = _column(chooser, given, name)
-    if isinstance(given, Mapping) or hasattr(given, "index") and hasattr(given, "items"):
-        named = {as_label(label): value for label, value in given.items()}
-        absent = [label for label in respondents if label not in named]
+    if isinstance(weights_argument, str):
+        weights_argument = _get_respondent_column(chooser, weights_argument, name)
+    if (
+        isinstance(weights_argument, Mapping)
+        or hasattr(weights_argument, "index")
+        and hasattr(weights_argument, "items")
+    ):
+        weight_by_label = {as_label(label): value for label, value in weights_argument.items()}
+        absent = [label for label in respondents if label not in weight_by_label]
         if absent:
             raise ArgumentError(
                 name, f" lacks {shorten(absent)}; give one weight per respondent, 0 to exclude one."
             )
-        given = [named[label] for label in respondents]
+        weights_argument = [weight_by_label[label] for label in respondents]
     try:
-        weights = np.asarray(given, dtype=float)
+        weights = np.asarray(weights_argument, dtype=float)
     except (TypeError, ValueError):
-        raise ArgumentError(name, f" must be numbers, one per respondent; got {given!r}.") from None
+        raise ArgumentError(
+            name, f" must be numbers, one per respondent; got {weights_argument!r}."
+        ) from None
     if weights.shape != (len(respondents),):
         count = weights.shape[0] if weights.ndim == 1 else weights.shape
         raise ArgumentError(
@@ -340,24 +366,26 @@ def _checked_weights(chooser: "Chooser", given: Any) -> np.ndarray:
             f" {count}.",
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
-        bad = int(np.argmax(~np.isfinite(weights) | (weights < 0)))
+        n = int(np.argmax(~np.isfinite(weights) | (weights < 0)))
         raise ArgumentError(
             name,
-            f" must be finite numbers >= 0; respondent {respondents[bad]!r} has {weights[bad]:g}.",
+            f" must be finite numbers >= 0; respondent {respondents[n]!r} has {weights[n]:g}.",
         )
     if not weights.any():
         raise ArgumentError(name, " are all 0; give at least one respondent a positive weight.")
     return weights
 
 
-def _chosen(chooser: "Chooser", people: Any) -> np.ndarray:
-    """Whether each respondent is asked for: by a query, a function of the table of people, a mask,
-    or names."""
+def _parse_selection(chooser: "Chooser", people: Any) -> np.ndarray:
+    """Return whether each respondent is selected.
+
+    The selection is a query, a function of the respondent table, a mask, or names.
+    """
     respondents = chooser.data.respondents
     if isinstance(people, str):
-        return _by_query(chooser, people)
+        return _evaluate_query(chooser, people)
     if isinstance(people, Callable):
-        people = people(_table(chooser))
+        people = people(_get_respondent_table(chooser))
     mask = np.asarray(people)
     if mask.dtype == bool:
         if mask.shape != (len(respondents),):
@@ -374,21 +402,22 @@ def _chosen(chooser: "Chooser", people: Any) -> np.ndarray:
             " must be None, 'respondents', 'new', a query of respondent columns, a function of"
             f" their table, a list of True and False, or a list of respondents; got {people!r}.",
         )
-    wanted = [as_label(label) for label in mask]
-    known = set(respondents)
-    for label in wanted:
-        if label not in known:
+    labels = [as_label(label) for label in mask]
+    known_labels = set(respondents)
+    for label in labels:
+        if label not in known_labels:
             raise ArgumentError(
                 Argument("people"),
                 f": there is no respondent {label!r}.{suggest(label, respondents)}",
             )
-    return np.isin(np.asarray(respondents, object), wanted)
+    return np.isin(np.asarray(respondents, object), labels)
 
 
-def _by_query(chooser: "Chooser", query: str) -> np.ndarray:
-    table = _table(chooser)
+def _evaluate_query(chooser: "Chooser", query: str) -> np.ndarray:
+    """Return whether each respondent satisfies a query of the respondent table."""
+    table = _get_respondent_table(chooser)
     try:
-        found = np.asarray(table.eval(query))
+        is_selected = np.asarray(table.eval(query))
     except Exception as error:  # pandas raises whatever Python does
         raise ArgumentError(
             Argument("people"),
@@ -396,17 +425,17 @@ def _by_query(chooser: "Chooser", query: str) -> np.ndarray:
             f" ({shorten([*map(str, table.columns)]) or 'none'}): {error}. Write a condition such"
             " as 'age > 40', or 'new'.",
         ) from None
-    if found.dtype != bool or found.shape != (len(table),):
+    if is_selected.dtype != bool or is_selected.shape != (len(table),):
         raise ArgumentError(
             Argument("people"),
             f" is {query!r}, which is not True or False for each respondent; write a condition"
             " such as 'age > 40'.",
         )
-    return found
+    return is_selected
 
 
-def _table(chooser: "Chooser") -> "pandas.DataFrame":
-    """What is known of people, a row a respondent."""
+def _get_respondent_table(chooser: "Chooser") -> "pandas.DataFrame":
+    """Return the table of respondent columns, one row per respondent."""
     import pandas
 
     if chooser.people is not None:
@@ -414,8 +443,9 @@ def _table(chooser: "Chooser") -> "pandas.DataFrame":
     return pandas.DataFrame(index=pandas.Index(chooser.data.respondents, name="respondent"))
 
 
-def _column(chooser: "Chooser", name: str, argument: Argument) -> np.ndarray:
-    table = _table(chooser)
+def _get_respondent_column(chooser: "Chooser", name: str, argument: Argument) -> np.ndarray:
+    """Return a respondent column."""
+    table = _get_respondent_table(chooser)
     if name not in table.columns:
         columns = [*map(str, table.columns)]
         raise ArgumentError(

@@ -4,7 +4,7 @@ alike."""
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from thali._model.available import requires
+from thali._model.requirements import requires
 from thali._posterior.interval import INTERVAL
 
 from .chooser import LOGIT, refuse_same_tastes
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .respondents import ChoiceRespondents
 
 
-def individual_tastes(model: Any, name: str) -> None:
+def require_individual_tastes(model: Any, name: str) -> None:
     """Require tastes that differ between respondents."""
     refuse_same_tastes(model._people_of_fit())
 
@@ -34,9 +34,9 @@ class MarketAnswers:
 
     def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
         """The settings with the price, once it is clear that the market can be read."""
-        from .findings import settings_for
+        from .findings import complete_settings
 
-        return settings_for(self, data, settings)
+        return complete_settings(self, data, settings)
 
     def _chooser(self) -> "Chooser":
         """The people of the fit, and how they choose."""
@@ -47,7 +47,7 @@ class MarketAnswers:
         return self._once("chooser", self._chooser)
 
     @property
-    @requires(individual_tastes)
+    @requires(require_individual_tastes)
     def respondents(self) -> "ChoiceRespondents":
         """Results about the respondents, where they differ in the model.
 
@@ -283,9 +283,9 @@ class MarketAnswers:
             If the data are no choice experiment, or hold an attribute or level that the fit does
             not know.
         """
-        from .holdouts import holdouts
+        from .holdouts import tabulate_holdouts
 
-        return holdouts(self, data)
+        return tabulate_holdouts(self, data)
 
     def source_of_volume(
         self,
@@ -447,9 +447,9 @@ class MarketAnswers:
         NotFittedError
             Before `fit`.
         """
-        from .effects import level_effects
+        from .effects import tabulate_level_effects
 
-        return level_effects(self._people_of_fit(), each_person, ci, cores, random_seed)
+        return tabulate_level_effects(self._people_of_fit(), each_person, ci, cores, random_seed)
 
     def utilities(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Return what each level of each attribute adds to utility, centred.
@@ -491,9 +491,9 @@ class MarketAnswers:
         Orme (2014), answer in the Sawtooth Software forum, "Is there a formula for calculating the
         zero-centered diffs?"; Orme (2020), Getting started with conjoint analysis, chapter 9.
         """
-        from .utilities import utilities
+        from .utilities import tabulate_utilities
 
-        return utilities(self._people_of_fit(), ci)
+        return tabulate_utilities(self._people_of_fit(), ci)
 
     def attribute_importance(
         self,
@@ -546,9 +546,11 @@ class MarketAnswers:
         NotFittedError
             Before `fit`.
         """
-        from .effects import attribute_importance
+        from .effects import tabulate_attribute_importance
 
-        return attribute_importance(self._people_of_fit(), each_person, ci, cores, random_seed)
+        return tabulate_attribute_importance(
+            self._people_of_fit(), each_person, ci, cores, random_seed
+        )
 
     def willingness_to_pay(
         self,

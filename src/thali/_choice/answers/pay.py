@@ -16,9 +16,9 @@ from thali._labels import shorten, suggest
 from thali._posterior.interval import tails_of
 from thali.errors import Argument, ArgumentError, DataError, EstimateWarning
 
-from .chooser import Chooser, error_between_chains, probability_of
-from .effects import long_table
-from .market import weights_of
+from .chooser import Chooser, between_chain_error, check_probability
+from .effects import build_respondent_table
+from .market import compute_weights
 
 if TYPE_CHECKING:
     import pandas
@@ -65,8 +65,8 @@ def willingness_to_pay(
     as a number."""
     from thali._tables import Table
 
-    ci = probability_of(ci)
-    weights = weights_of(chooser, people, respondent_weights)
+    ci = check_probability(ci)
+    weights = compute_weights(chooser, people, respondent_weights)
     if weights is None:
         raise ArgumentError(
             "New respondents have no individual willingness to pay; set `people='respondents'`."
@@ -81,11 +81,11 @@ def willingness_to_pay(
     columns = ["attribute", "level", "over"]
     named = [(names[change.attribute], *change.names) for change in changes]
     most = _MAX_NUMBERS // max(1, len(weights) * len(changes))
-    fewer = chooser.thinned(max(most, _MIN_DRAWS))
+    fewer = chooser.thin(max(most, _MIN_DRAWS))
     attends = None if fewer.attends is None else fewer.attends[..., prices.attribute]
     if attends is not None and attends.all():  # nobody may ignore the price, or nobody does
         attends = None
-    found = chooser.once(
+    found = chooser.compute_once(
         ("compensations", price, most), lambda: compensations(fewer, prices, changes)
     )
     tails = tails_of(ci)
@@ -106,7 +106,7 @@ def willingness_to_pay(
         figures["at_limit"] = _sides(of_people, limit)
         if attends is not None:
             figures["attends"] = attends.mean(axis=0)[:, None]
-        table = long_table(chooser, columns, named, figures)
+        table = build_respondent_table(chooser, columns, named, figures)
         table.attrs["interval"] = ci
         return table
     if chooser.has_individuals:
@@ -145,7 +145,7 @@ def willingness_to_pay(
     notes = _about_the_price(fewer, prices, weights, ci, ends)
     notes += _about_amounts(table, prices, limit, is_established=not notes)
     _give(notes)
-    table.attrs.update(chooser.facts(ci), price=price, notes=tuple(notes))
+    table.attrs.update(chooser.interval_attrs(ci), price=price, notes=tuple(notes))
     if attends is not None:
         table.attrs["attends"] = float(attends.mean(axis=0) @ weights / weights.sum())
     return table
@@ -220,7 +220,7 @@ def prices_of(chooser: "Chooser", price: str) -> Prices:
             f": the fitted tasks show only one level of {price!r}, so its effect is unknown; use"
             " an attribute that varies.",
         )
-    turns = chooser.turns(place)
+    turns = chooser.slope_changes(place)
     both = np.unique(np.concatenate([values[order], turns])) if len(turns) else values[order]
     return Prices(place, both, both if len(turns) else cells[order], chooser.is_linear(place))
 
@@ -276,7 +276,7 @@ def _utilities_of(
 ) -> Iterator[np.ndarray]:
     """Utilities (draws, people, changes, level and other, prices), mean over products, some draws
     at a time."""
-    examples = chooser.examples()
+    examples = chooser.sample_products()
     rows = []
     for change in changes:
         for cell in change.cells:
@@ -346,7 +346,7 @@ def _confidence_set(
                 found.append(_gaps(u[:, :, :, 0], u[:, :, :, 1], prices))
         return np.concatenate(found)
 
-    gap, covariance = gaps(chooser.thinned(1))[0], chooser.delta_covariance(gaps)
+    gap, covariance = gaps(chooser.thin(1))[0], chooser.delta_covariance(gaps)
     variance = np.diagonal(covariance, axis1=-2, axis2=-1)
     rise, between = np.diff(gap), np.diagonal(covariance, 1, -2, -1)
     # a s^2 + 2 b s + c <= 0 from place to place, where s goes from 0 to 1
@@ -452,7 +452,7 @@ def _about_the_price(
     people."""
     from scipy.special import ndtri
 
-    examples = chooser.examples()
+    examples = chooser.sample_products()
     cheap, dear = examples.copy(), examples.copy()
     cheap[:, prices.attribute], dear[:, prices.attribute] = prices.cells[[0, -1]]
 
@@ -532,4 +532,4 @@ def _errors(middle: np.ndarray, chain: np.ndarray) -> np.ndarray:
     chains = np.unique(chain)
     medians = np.stack([quantiles(middle[chain == c], [0.5])[0] for c in chains])
     with np.errstate(invalid="ignore"):
-        return error_between_chains(medians, np.arange(len(chains)))
+        return between_chain_error(medians, np.arange(len(chains)))

@@ -6,7 +6,7 @@ from thali._people.respondents import RespondentResults
 from thali._people.segments import HasSegments, Preferences
 from thali._posterior.interval import INTERVAL
 
-from .lines import reach
+from .lines import tabulate_reach
 from .utilities import tabulate_respondent_utilities
 
 if TYPE_CHECKING:
@@ -90,7 +90,9 @@ class ChoiceRespondents(RespondentResults, HasSegments):
         Nemhauser, Wolsey & Fisher (1978), An analysis of approximations for maximizing submodular
         set functions.
         """
-        return reach(self._model._people_of_fit(), products, size, top, people, random_seed, ci)
+        return tabulate_reach(
+            self._model._people_of_fit(), products, size, top, people, random_seed, ci
+        )
 
     def _preferences(self) -> Preferences:
         return self._model._preferences()

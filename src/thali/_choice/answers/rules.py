@@ -31,7 +31,7 @@ from thali._labels import as_label, shorten
 from thali.errors import Argument, ArgumentError, EstimateWarning, Message, Setting
 
 from .chooser import AS_FITTED, LOGIT, RANDOMISED, RULES, ChoiceRule, Chooser
-from .market import Market, place_of
+from .market import Market, find_product
 
 _MOST_LIMITED = 10  # products that are not always available, of which every set is a market
 _MOST_OF_ERRORS = 4  # where errors of products are drawn in each
@@ -230,5 +230,5 @@ def _by_product(name: str, given: Any, labels: Sequence[str]) -> dict[str, float
         )
     found = {as_label(label): value for label, value in given.items()}
     for label in found:
-        place_of(label, labels, name)
+        find_product(label, labels, name)
     return found

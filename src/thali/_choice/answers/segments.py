@@ -61,7 +61,7 @@ def of_tastes(tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment") ->
         for i, a, b in pairs_of_levels(numbers):
             one, other = (_with_level(products, data.scheme, i, own[i][place]) for place in (b, a))
             steps, times = np.unique(
-                coding.matrix(one) - coding.matrix(other), axis=0, return_counts=True
+                coding.encode_codes(one) - coding.encode_codes(other), axis=0, return_counts=True
             )
             yield expit(tastes @ steps.T) @ (times / times.sum())
 

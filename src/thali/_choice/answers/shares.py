@@ -14,17 +14,17 @@ from thali._data.experiments.scheme import INSIDE
 from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
-from .chooser import Chooser, centre, ends_of_draws, probability_of
+from .chooser import Chooser, check_probability, estimate_interval, point_estimate
 from .english import ENGLISH
 from .market import (
     SCENARIO,
     Market,
-    changed,
-    competitors_of,
+    apply_change,
     draw_market_weights,
-    market_of,
-    markets_of,
-    place_of,
+    find_product,
+    parse_competitors,
+    parse_markets,
+    parse_single_market,
 )
 from .rules import How
 
@@ -51,9 +51,9 @@ def market_shares(
 
     from thali._tables import Table
 
-    ci = probability_of(ci)
-    markets = markets_of(chooser.data.scheme, products)
-    after = [] if change is None else [changed(market, change) for market in markets]
+    ci = check_probability(ci)
+    markets = parse_markets(chooser.data.scheme, products)
+    after = [] if change is None else [apply_change(market, change) for market in markets]
     how = how.checked(markets)
     asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
     found = how.shares(chooser, [*markets, *after], asked.drawn, cores, random_seed)
@@ -67,11 +67,11 @@ def market_shares(
         of_draws = pd.concat(tables, axis=1).rename_axis(index="draw")
         of_draws.attrs["whose"] = asked.whose
         return of_draws
-    columns = {name: centre(chooser, values) for name, values in named.items()}
+    columns = {name: point_estimate(chooser, values) for name, values in named.items()}
     for name, values in named.items():
         columns |= spread(chooser, name, values, ci)
     table = Table(columns, index=index)
-    table.attrs.update(chooser.facts(ci), whose=asked.whose)
+    table.attrs.update(chooser.interval_attrs(ci), whose=asked.whose)
     if how.actual is not None:
         table.attrs["notes"] = [ENGLISH["shares.known"]]
     return table
@@ -79,7 +79,7 @@ def market_shares(
 
 def spread(chooser: "Chooser", name: str, values: np.ndarray, ci: float) -> dict[str, np.ndarray]:
     """The interval of values (draws, quantities), and the standard error."""
-    low, high = ends_of_draws(chooser, values, ci)
+    low, high = estimate_interval(chooser, values, ci)
     return {
         f"{name}_low": low,
         f"{name}_high": high,
@@ -114,10 +114,10 @@ def demand(
     """The share of a product of a market at each value of an attribute, and what it earns there."""
     from thali._tables import Table
 
-    ci = probability_of(ci)
-    market = market_of(chooser.data.scheme, products)
+    ci = check_probability(ci)
+    market = parse_single_market(chooser.data.scheme, products)
     how = how.checked([market])
-    place = place_of(as_label(product), market.labels, "product")
+    place = find_product(as_label(product), market.labels, "product")
     if attribute not in market.table.columns:
         raise ArgumentError(
             f"`attribute` is {attribute!r}, which the products do not"
@@ -128,7 +128,7 @@ def demand(
             f"`values` must list values of {attribute!r}, such as [100, 150, 200]; got {values!r}."
         )
     label = market.labels[place]
-    every = [market, *(changed(market, {attribute: {label: value}}) for value in values)]
+    every = [market, *(apply_change(market, {attribute: {label: value}}) for value in values)]
     numbers = [parse_number(as_label(value)) for value in values]
     if cost is not None and None in numbers:
         raise ArgumentError(
@@ -139,7 +139,7 @@ def demand(
     shares = np.column_stack([each[:, place] for each in found[-len(values) :]])
     columns = {
         attribute: values if None in numbers else numbers,
-        "share": centre(chooser, shares),
+        "share": point_estimate(chooser, shares),
         **spread(chooser, "share", shares, ci),
     }
     if cost is not None:
@@ -149,12 +149,14 @@ def demand(
             )
         profit = shares * (np.array(numbers, float) - amount)
         columns |= {
-            "profit": centre(chooser, profit),
+            "profit": point_estimate(chooser, profit),
             **spread(chooser, "profit", profit, ci),
             "probability_best": best_of(chooser, profit),
         }
     table = Table(columns)
-    table.attrs.update(chooser.facts(ci), product=label, attribute=attribute, whose=asked.whose)
+    table.attrs.update(
+        chooser.interval_attrs(ci), product=label, attribute=attribute, whose=asked.whose
+    )
     return table
 
 
@@ -241,14 +243,14 @@ def best_products(
     """The best lines of n products, a row a product, the best line first."""
     from thali._tables import Table
 
-    ci, n, top = probability_of(ci), whole("n", n, 1), whole("top", top, 1)
+    ci, n, top = check_probability(ci), whole("n", n, 1), whole("top", top, 1)
     space = space_of(chooser, attributes, costs, price)
     if n > space.size:
         raise ArgumentError(
             f"`n` is {n}, but the attributes allow only {space.size:,} different products; reduce"
             " `n`."
         )
-    others = chooser.cells(competitors_of(chooser.data.scheme, competitors))
+    others = chooser.cells(parse_competitors(chooser.data.scheme, competitors))
     asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
 
     def worth(chooser: "Chooser", lines: Sequence[Line], weights: np.ndarray | None) -> np.ndarray:
@@ -258,13 +260,13 @@ def best_products(
         pairs = zip(shares, lines, strict=True)
         return np.column_stack([own[:, : len(line)] @ space.margins(line) for own, line in pairs])
 
-    searcher = chooser.thinned(chooser.search_draws)
+    searcher = chooser.thin(chooser.search_draws)
     search = LineSearch(space, lambda lines: worth(searcher, lines, asked.plain).mean(axis=0))
     search.run(n, np.random.default_rng(0))
     lines = search.best(n, max(top, _FINALISTS))
     found = worth(chooser, lines, asked.drawn)
-    means, probability = centre(chooser, found), best_of(chooser, found)
-    low, high = ends_of_draws(chooser, found, ci)
+    means, probability = point_estimate(chooser, found), best_of(chooser, found)
+    low, high = estimate_interval(chooser, found, ci)
     errors = chooser.errors(found, chooser.chain)
     name = "profit" if space.earned else "share"
     rows = []
@@ -284,7 +286,7 @@ def best_products(
         ],
     )
     table.attrs.update(
-        chooser.facts(ci), lines=len(lines), tried=len(search.known), whose=asked.whose
+        chooser.interval_attrs(ci), lines=len(lines), tried=len(search.known), whose=asked.whose
     )
     return table
 

@@ -12,7 +12,7 @@ from thali._data.experiments.scheme import INSIDE
 from thali._inference.warn import warn
 from thali._labels import listed, shorten
 from thali._model.finding import Finding, Text
-from thali._model.wording import phrase
+from thali._model.phrases import phrase
 from thali._page import as_json
 from thali._people.columns import MAX_VALUES, MarketPeople, PeopleColumn
 from thali._posterior.interval import INTERVAL, interval_name, level_name, tails_of
@@ -20,7 +20,7 @@ from thali.errors import DataWarning
 
 from .chooser import FIRST_CHOICE, LOGIT, RANDOMISED
 from .english import ENGLISH
-from .market import markets_of
+from .market import parse_markets
 from .rules import How, occasions
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def first_task(draws: "MarketDraws") -> Offered:
 
 def offered_in(draws: "MarketDraws", chooser: "Chooser", table: "pandas.DataFrame") -> Offered:
     """The products of a table, or of the first of its scenarios."""
-    market = markets_of(chooser.data.scheme, table)[0]
+    market = parse_markets(chooser.data.scheme, table)[0]
     cells = chooser.cells(market.table)
     known = tuple(chooser.data.scheme.levels.values())
     products = {

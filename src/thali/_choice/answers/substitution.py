@@ -12,8 +12,8 @@ from thali._inference.warn import silence_warnings
 from thali._labels import as_label, suggest
 from thali.errors import Argument, ArgumentError, Setting
 
-from .chooser import LOGIT, Chooser, centre, probability_of
-from .market import Market, changed, draw_market_weights, market_of, place_of
+from .chooser import LOGIT, Chooser, check_probability, point_estimate
+from .market import Market, apply_change, draw_market_weights, find_product, parse_single_market
 from .rules import How
 from .shares import spread
 
@@ -39,8 +39,8 @@ def elasticities(
     """The elasticity of every share with regard to a number of every product."""
     from thali._tables import Table
 
-    ci = probability_of(ci)
-    market = market_of(chooser.data.scheme, products)
+    ci = check_probability(ci)
+    market = parse_single_market(chooser.data.scheme, products)
     how = how.checked([market])
     steps = _steps(chooser, market, attribute, change)
     if (
@@ -56,7 +56,7 @@ def elasticities(
         )
     markets = [market]
     for label, (_, low, high) in steps.items():
-        markets += [changed(market, {attribute: {label: value}}) for value in (low, high)]
+        markets += [apply_change(market, {attribute: {label: value}}) for value in (low, high)]
     asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
     # of numbers beyond those tested, which the market itself was warned of above
     with silence_warnings():
@@ -73,11 +73,11 @@ def elasticities(
         rows += [(label, other, now, high if low == now else low) for other in market.labels]
     drawn = np.hstack(values)
     table = Table(rows, columns=["changed", "product", "from", "to"]).assign(
-        elasticity=centre(chooser, drawn), **spread(chooser, "elasticity", drawn, ci)
+        elasticity=point_estimate(chooser, drawn), **spread(chooser, "elasticity", drawn, ci)
     )
     if change is None and all(low < now < high for now, low, high in steps.values()):
         table = table.drop(columns=["from", "to"])
-    table.attrs.update(chooser.facts(ci), attribute=attribute, whose=asked.whose)
+    table.attrs.update(chooser.interval_attrs(ci), attribute=attribute, whose=asked.whose)
     return table
 
 
@@ -178,10 +178,12 @@ def source_of_volume(
 
     from thali._tables import Table
 
-    ci = probability_of(ci)
-    market = market_of(chooser.data.scheme, products)
+    ci = check_probability(ci)
+    market = parse_single_market(chooser.data.scheme, products)
     named = list(new) if is_list(new) else [new]
-    added = list(dict.fromkeys(place_of(as_label(label), market.labels, "new") for label in named))
+    added = list(
+        dict.fromkeys(find_product(as_label(label), market.labels, "new") for label in named)
+    )
     if not added:
         raise ArgumentError(Argument("new"), " is empty; name at least one product of the market.")
     others = [place for place in range(len(market.labels)) if place not in added]
@@ -204,10 +206,12 @@ def source_of_volume(
             "source": (before - after[:, others]) / won,
         }
         named_values |= {"proportional": before / before.sum(axis=1, keepdims=True)}
-    columns = {name: centre(chooser, values) for name, values in named_values.items()}
+    columns = {name: point_estimate(chooser, values) for name, values in named_values.items()}
     for name in ("lost", "source"):
         columns |= spread(chooser, name, named_values[name], ci)
     table = Table(columns, index=pd.Index([market.labels[k] for k in others], name="product"))
-    table.attrs.update(chooser.facts(ci), new=[market.labels[k] for k in added], whose=asked.whose)
-    table.attrs["won"] = float(centre(chooser, won)[0])
+    table.attrs.update(
+        chooser.interval_attrs(ci), new=[market.labels[k] for k in added], whose=asked.whose
+    )
+    table.attrs["won"] = float(point_estimate(chooser, won)[0])
     return table

@@ -18,7 +18,7 @@ from thali._inference.progress import Progress, build_duration_warning
 from thali._inference.warn import warn
 from thali.errors import Argument, InterruptedWarning
 
-from ..logit import ascend
+from ..logit import maximise_log_likelihood
 from .fit import (
     RIDGE,
     ClassParameters,
@@ -91,7 +91,7 @@ def replicated(
     number = len(fewer.tastes)
     lower = climb(again, point(again, fewer.classes, fewer.tastes)).where
     someone = again.of(np.arange(again.people) == rng.integers(again.people))
-    tastes = np.vstack([lower.tastes, ascend(someone.tasks, RIDGE).beta])
+    tastes = np.vstack([lower.tastes, maximise_log_likelihood(someone.tasks, RIDGE).beta])
     higher = climb(again, equal_classes(again, tastes)).where.value
     seed = np.random.SeedSequence(int(rng.integers(2**62)))
     higher = max(higher, best_of_starts(again, number + 1, Starts(starts), seed).summit.where.value)

@@ -6,26 +6,26 @@ from thali._digits import number, percent
 from thali._labels import listed
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._posterior.interval import interval_name
 
 from ..answers.english import ENGLISH
-from ..answers.findings import OF_PEOPLE, answers_of, check, levels
+from ..answers.findings import RESPONDENT_FINDINGS, build_choice_makers, report_check, report_levels
 from .fit import FOLDS
 
 if TYPE_CHECKING:
     from .model import LatentClassLogit
 
 
-def makers_of(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings."""
     # whose classes are the segments, if each holds somebody
     held = set(model.membership_.to_numpy().argmax(axis=1))
     usual = model._n_classes_ if 1 < model._n_classes_ == len(held) else None
-    answers, segments = answers_of(settings, usual, instead="")
-    individual = OF_PEOPLE if model._n_classes_ > 1 else ()
+    answers, segments = build_choice_makers(settings, usual, instead="")
+    individual = RESPONDENT_FINDINGS if model._n_classes_ > 1 else ()
     return (*_FIRST, *answers, *segments, *_REST, *individual, *_LAST)
 
 
@@ -148,5 +148,5 @@ _FIRST = (
     numbers_of_classes,
     bootstrap_test,
 )
-_REST = (check, estimates, data, levels, membership)
+_REST = (report_check, estimates, data, report_levels, membership)
 _LAST = (methods(modelled), convergence)

@@ -15,11 +15,19 @@ from thali._inference.numerics.ranks import sort_descending
 from thali._inference.optimise import Slope, Target, maximise_newton
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._labels import plural
-from thali._model.bound import BUDGET
 from thali._model.engine import Forecast
+from thali._model.run_budget import BUDGET
 from thali.errors import Argument, DataError, Setting
 
-from ..logit import A_CELL, EncodedTasks, LocalLikelihood, ascend, information, local, tasks_of
+from ..logit import (
+    SECONDS_PER_CELL,
+    EncodedTasks,
+    LocalLikelihood,
+    compute_local_likelihood,
+    encode_choices,
+    fisher_information,
+    maximise_log_likelihood,
+)
 from .membership import Membership, alike
 
 if TYPE_CHECKING:
@@ -75,7 +83,7 @@ def panel_of(
 ) -> Panel:
     """The choices of the data in the columns of a coding."""
     people = np.ones((data.n_respondents, 1)) if covariates is None else covariates
-    return Panel(tasks_of(data, coding), data.first_task, people)
+    return Panel(encode_choices(data, coding), data.first_task, people)
 
 
 def scaled(panel: Panel, kept: np.ndarray) -> tuple[Panel, np.ndarray]:
@@ -93,7 +101,7 @@ def point(panel: Panel, classes: Membership, tastes: np.ndarray) -> ClassParamet
         \ell = \sum_n \ln \sum_k \pi_{nk} \prod_t p_{tk}(x^*_t), \qquad
         r_{nk} \propto \pi_{nk} \prod_t p_{tk}(x^*_t)
     """
-    at = tuple(local(panel.tasks, beta) for beta in tastes)
+    at = tuple(compute_local_likelihood(panel.tasks, beta) for beta in tastes)
     logs = np.stack(
         [np.add.reduceat(each.log_chosen, panel.first_task[:-1]) for each in at], axis=1
     )
@@ -133,7 +141,9 @@ def derivatives(panel: Panel, where: ClassParameters) -> tuple[np.ndarray, np.nd
     for k in range(number):
         own = slice(odds.stop + k * p, odds.stop + (k + 1) * p)
         weighted = r[:, [k]] * scores[k]
-        curve[own, own] += information(where.at[k], weight_of_row[:, k]) - weighted.T @ scores[k]
+        curve[own, own] += (
+            fisher_information(where.at[k], weight_of_row[:, k]) - weighted.T @ scores[k]
+        )
         cross = classes.cross(k, weighted)
         curve[odds, own] -= cross
         curve[own, odds] -= cross.T
@@ -183,7 +193,7 @@ def expect_and_maximise(panel: Panel, here: ClassParameters) -> ClassParameters:
     in_rows = np.repeat(in_tasks, np.diff(panel.tasks.first_row), axis=0)
     steps = np.zeros_like(here.tastes)
     for k, at in enumerate(here.at):
-        curve = information(at, in_rows[:, k])
+        curve = fisher_information(at, in_rows[:, k])
         steps[k] = np.linalg.lstsq(curve, in_tasks[:, k] @ at.score, rcond=_SURE)[0]
     classes, length = here.classes.towards(here.membership), 1.0
     while length > 1e-3:
@@ -305,7 +315,10 @@ def _start(panel: Panel, number: int, rng: np.random.Generator) -> np.ndarray:
     """The tastes of as many random people, shape (K, p)."""
     chosen = rng.choice(panel.people, number, replace=False)
     return np.stack(
-        [ascend(panel.of(np.arange(panel.people) == person).tasks, RIDGE).beta for person in chosen]
+        [
+            maximise_log_likelihood(panel.of(np.arange(panel.people) == person).tasks, RIDGE).beta
+            for person in chosen
+        ]
     )
 
 
@@ -318,7 +331,7 @@ LEAST_STARTS = 2  # in any case
 
 def _seconds(panel: Panel, classes: float) -> float:
     """Seconds of the processor that climbs of so many classes in all are expected to take."""
-    return POINTS * A_CELL * classes * panel.tasks.matrix.size
+    return POINTS * SECONDS_PER_CELL * classes * panel.tasks.matrix.size
 
 
 def _folds(choose: str) -> float:

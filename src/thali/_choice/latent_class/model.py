@@ -25,17 +25,17 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..answers.check import HasChoiceCheck
+from ..answers.check import ChoiceModelCheck
 from ..answers.logits import LogitAnswers, LogitChooser
 from ..answers.segments import of_tastes
 from ..coding import (
     Coding,
-    coding_of,
-    experiment,
-    measured_facts,
-    read_new,
+    build_coding,
+    build_measured_facts,
+    build_unseen_remarks,
+    encode_new_tasks,
     refuse_many_levels,
-    unseen_remarks,
+    require_experiment,
 )
 from .fit import (
     BIC,
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 CHOICES = (BIC, HELD_OUT)
 
 
-class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
+class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
     r"""The latent-class logit: everybody belongs to one of a few classes, and each class has tastes
     of its own.
 
@@ -233,18 +233,18 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
     def _checked(self, data: Any, random_seed: Any = None, progressbar: bool = True) -> Job:
         from thali._inference.progress import Progress, build_duration_warning
 
-        from ..logit import independent_columns
+        from ..logit import find_independent_columns
 
-        data = experiment(data, self.constants)
+        data = require_experiment(data, self.constants)
         choose = one_of("choose", self.choose, CHOICES)
         numbers = numbers_of(self.classes, choose, data.n_respondents)
         starts = None if self.starts is None else whole("starts", self.starts, 1)
         seed = build_seed_sequence(random_seed)
-        coding = coding_of(data, self.linear, self.knots, self.interactions)
+        coding = build_coding(data, self.linear, self.knots, self.interactions)
         refuse_many_levels(data, coding.linear)
         covariates = covariates_of(self.by, data.people, data.n_respondents)
         panel = panel_of(data, coding, covariates.matrix)
-        kept = independent_columns(panel.tasks)
+        kept = find_independent_columns(panel.tasks)
         panel, scale = scaled(panel, kept)
 
         each = starts_within_budget(panel, numbers, choose, starts)
@@ -276,7 +276,9 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
             return {"_n_classes_": number, "choice_": choice_table(found), "_seed_": seed, **fitted}
 
         forecast = forecast_of(panel, numbers, choose, each)
-        return Job(work, unseen_remarks(coding, data.levels), data=str(data), forecast=forecast)
+        return Job(
+            work, build_unseen_remarks(coding, data.levels), data=str(data), forecast=forecast
+        )
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
@@ -340,7 +342,11 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
         sizes = ", ".join(percent(size) for size in self._sizes_)
         found = f"{self.log_likelihood_:,.2f} (all choices; {times}), BIC {self.bic_:,.2f}"
         classes = "classes", f"{self._n_classes_} ({sizes} of respondents)"
-        return classes, ("log-likelihood", found), *measured_facts(self._coding_, self._scheme_)
+        return (
+            classes,
+            ("log-likelihood", found),
+            *build_measured_facts(self._coding_, self._scheme_),
+        )
 
     def _run_settings(self) -> dict[str, Any]:
         self._require_fitted()
@@ -440,11 +446,13 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
         ArgumentError
             If `ci` is no probability.
         """
-        from ..answers.chooser import with_ends
-        from ..logit import probabilities
+        from ..answers.chooser import append_interval
+        from ..logit import choice_probabilities
 
         self._require_fitted()
-        matrix, encoded = read_new(self._coding_, self._scheme_, new, self._data_.respondents)
+        matrix, encoded = encode_new_tasks(
+            self._coding_, self._scheme_, new, self._data_.respondents
+        )
         classes = np.vstack([self.membership_.to_numpy(), self._sizes_.to_numpy()])[
             encoded.respondent_of_row
         ]
@@ -458,10 +466,12 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
             ).expected
 
         def of(tastes: np.ndarray) -> np.ndarray:
-            return (probabilities(matrix @ tastes.T, encoded.task_of_row) * classes).sum(axis=1)
+            return (choice_probabilities(matrix @ tastes.T, encoded.task_of_row) * classes).sum(
+                axis=1
+            )
 
         found = of(np.nan_to_num(self.coef_.to_numpy()))
-        return with_ends(
+        return append_interval(
             found, lambda: np.stack([of(tastes) for tastes in self._draws_.tastes]), ci
         )
 
@@ -525,7 +535,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
         of classes in latent class analysis and growth mixture modeling.
         """
         from thali._inference.parts import PartsFolder
-        from thali._model.saved import describe, digest_of
+        from thali._model.model_files import describe, digest_of
 
         from .bootstrap import observed, tested
 
@@ -579,13 +589,13 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
         self, most: int, rng: np.random.Generator
     ) -> "tuple[ChoiceExperiment, np.ndarray]":
         """The data and replicates of all choices, at `most` draws."""
-        from ..logit import drawn_choices, tasks_of
+        from ..logit import draw_logit_choices, encode_choices
 
         self._require_fitted()
         kept = space_evenly(len(self._draws_.sizes), most)
         tastes = self._individual_draws()[kept]
-        drawn = drawn_choices(
-            tastes[None], tasks_of(self._data_, self._coding_), self._data_.first_task, rng
+        drawn = draw_logit_choices(
+            tastes[None], encode_choices(self._data_, self._coding_), self._data_.first_task, rng
         )
         return self._data_, drawn["chosen"][0]
 

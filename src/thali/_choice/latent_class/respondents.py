@@ -7,7 +7,7 @@ import numpy as np
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError
 
-from ..answers.chooser import probability_of
+from ..answers.chooser import check_probability
 from ..answers.respondents import ChoiceRespondents
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class ClassRespondents(ChoiceRespondents):
         )
         rows = [(label, name) for label in coef.index[1:] for name in coef.columns[1:]]
         value, error = coef.to_numpy()[1:, 1:].ravel(), errors[:, 1:].ravel()
-        width = ndtri((1.0 + probability_of(ci)) / 2.0) * error
+        width = ndtri((1.0 + check_probability(ci)) / 2.0) * error
         table = Table(rows, columns=["latent_class", "column"]).assign(
             odds=np.exp(value),
             low=np.exp(value - width),

@@ -14,7 +14,7 @@ from thali._posterior.interval import tails_of
 from thali._posterior.view import flat
 from thali.errors import Argument, ArgumentError
 
-from ..coding import Coding, attention_required
+from ..coding import Coding, build_attention_error
 
 if TYPE_CHECKING:
     import pandas
@@ -64,7 +64,7 @@ def attention_of(given: Any, data: "ChoiceExperiment", coding: Coding, by: Any =
     """The arguments `attention` and `attention_by`, checked."""
     if given is None:
         if names_of(by, "attention_by"):
-            raise attention_required("attention_by")
+            raise build_attention_error("attention_by")
         return owning((), data.attributes, coding)
     people = covariates_of(by, data.people, data.n_respondents, "attention_by")
     return _attention_of(given, data, coding)._replace(people=people if people.names else None)

@@ -21,14 +21,22 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 from thali._posterior.interval import interval_name
 from thali.errors import Setting
 
 from ..answers.english import ENGLISH
-from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, answers_of, check, levels, simulator
+from ..answers.findings import (
+    MARKET_FINDINGS,
+    RESPONDENT_FINDINGS,
+    SEGMENT_SENTENCE,
+    build_choice_makers,
+    build_simulator_maker,
+    report_check,
+    report_levels,
+)
 from .hierarchical import HierarchicalLogit
 from .hierarchical_draws import close_to_zero, felt_prior
 from .hierarchical_fit import MEAN_SD, SCALE, SCALE_WITH_ATTENTION
@@ -39,7 +47,7 @@ if TYPE_CHECKING:
     from .multinomial import MultinomialLogit
 
 
-def makers_of(
+def list_makers(
     model: "HierarchicalLogit | MultinomialLogit", settings: AnswerSettings
 ) -> tuple[Maker, ...]:
     """The makers of the findings of either logit."""
@@ -49,7 +57,7 @@ def makers_of(
             if model._attention is None
             else (who_attends, attention_odds, patterns, individual_attention)
         )
-        answers, segments = answers_of(settings)
+        answers, segments = build_choice_makers(settings)
         first = (
             asked(lambda model: ENGLISH["logit.asked.people"]),
             *answers,
@@ -60,15 +68,23 @@ def makers_of(
         return (
             *first,
             *segments,
-            check,
+            report_check,
             quantities,
             data,
-            levels,
-            *OF_PEOPLE,
+            report_levels,
+            *RESPONDENT_FINDINGS,
             methods(_hierarchical),
             convergence,
         )
-    return (*_MULTINOMIAL, no_check, summary, data, levels, methods(_multinomial), convergence)
+    return (
+        *_MULTINOMIAL,
+        no_check,
+        summary,
+        data,
+        report_levels,
+        methods(_multinomial),
+        convergence,
+    )
 
 
 @finding("attention", "Attribute non-attendance", ON_SCREEN)
@@ -258,7 +274,7 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     sentences.append(phrase(ENGLISH, "hierarchical.sampler", source=Cite("yu2011")))
     if attributes:
         sentences.append(ENGLISH["hierarchical.attention.sampler"])
-    return (*sentences, SEGMENTED)
+    return (*sentences, SEGMENT_SENTENCE)
 
 
 _SHOWN = ("attends", "low", "high")
@@ -269,4 +285,8 @@ _FAR = 0.1  # difference of two parts that is said
 _IGNORED = {"share": "attends", "low": "high", "high": "low"}
 
 
-_MULTINOMIAL = (asked(lambda model: ENGLISH["logit.asked"]), *FIRST, simulator())
+_MULTINOMIAL = (
+    asked(lambda model: ENGLISH["logit.asked"]),
+    *MARKET_FINDINGS,
+    build_simulator_maker(),
+)

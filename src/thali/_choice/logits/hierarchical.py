@@ -9,9 +9,9 @@ from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._inference.indexing import space_evenly
 from thali._inference.warn import is_quiet
-from thali._model.available import requires
+from thali._model.chain_model import RunByChains
 from thali._model.prior_sample import PriorSample
-from thali._model.run_by_chains import RunByChains
+from thali._model.requirements import requires
 from thali._model.sampling import Sampling
 from thali._people.columns import RespondentCovariates, covariates_of
 from thali._posterior.interval import INTERVAL
@@ -19,20 +19,26 @@ from thali._posterior.store import tree_of
 from thali._posterior.view import flat
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.check import HasChoiceCheck, reported_rows
-from ..answers.chooser import probability_of
+from ..answers.check import ChoiceModelCheck, read_summary_rows
+from ..answers.chooser import check_probability
 from ..answers.logits import LogitAnswers, LogitChooser
 from ..answers.segments import of_tastes
 from ..coding import (
     Coding,
-    coding_of,
-    experiment,
-    measured_facts,
-    read_new,
+    build_coding,
+    build_measured_facts,
+    build_unseen_remarks,
+    encode_new_tasks,
     refuse_many_levels,
-    unseen_remarks,
+    require_experiment,
 )
-from ..logit import DIRECTIONS, contradicted_sentence, directions_of, drawn_choices, tasks_of
+from ..logit import (
+    DIRECTIONS,
+    describe_contradicted_directions,
+    draw_logit_choices,
+    encode_choices,
+    parse_directions,
+)
 from .attention import AttentionTables, attention_of, attention_tables, owning
 from .hierarchical_draws import (
     BITS_IN_FILES,
@@ -78,7 +84,7 @@ def modelled_attention(model: Any, name: str) -> None:
         )
 
 
-class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
+class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
     r"""The hierarchical logit: every person has tastes of their own, which are normally
     distributed.
 
@@ -294,11 +300,11 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
         run = build_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
         data, parts = self._checked(data)
         sampling = sampling_of(data, run, parts)
-        remarks = unseen_remarks(parts.coding, data.levels)
+        remarks = build_unseen_remarks(parts.coding, data.levels)
         contradicted = (
             ""
             if is_quiet()
-            else contradicted_sentence(data, directions_of("signs", self.signs, data))
+            else describe_contradicted_directions(data, parse_directions("signs", self.signs, data))
         )
         return self._carry_out(
             self._job_of(sampling, str(data), [*remarks, contradicted] if contradicted else remarks)
@@ -316,7 +322,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
         )
         return (
             *super()._answers(),
-            *measured_facts(self._coding_, self._scheme_),
+            *build_measured_facts(self._coding_, self._scheme_),
             *((files,) if many else ()),
         )
 
@@ -333,7 +339,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
         return found
 
     def _checked(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
-        data = experiment(data, self.constants)
+        data = require_experiment(data, self.constants)
         coding = self._coding_of(data)
         refuse_many_levels(data, coding.linear)
         parts = self._parts(data)
@@ -347,7 +353,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
     def _parts(self, data: "ChoiceExperiment") -> "FitArguments":
         """What the arguments say of these data."""
         coding = self._coding_of(data)
-        signs, price = directions_of("signs", self.signs, data), self._price(data, coding)
+        signs, price = parse_directions("signs", self.signs, data), self._price(data, coding)
         attention = attention_of(self._attention, data, coding, self.attention_by)
         if price is not None:
             refuse_without_price(price, signs, attention.names)
@@ -356,24 +362,27 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
         return FitArguments(coding, scale, covariates, attention, self._prior(len(coding.names)))
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        data = experiment(data, self.constants)
+        data = require_experiment(data, self.constants)
         return sample_tastes(self._parts(data), data, rngs)
 
     def _observed(self, data: Any) -> dict[str, np.ndarray]:
-        data = experiment(data, self.constants)
+        data = require_experiment(data, self.constants)
         return (
             {"chosen": data.chosen} if tuple(data.respondents) == tuple(self._respondents_) else {}
         )
 
     def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
         beta = self._view.draws["beta"].values
-        return drawn_choices(
-            beta, tasks_of(experiment(data, self.constants), self._coding_), data.first_task, rng
+        return draw_logit_choices(
+            beta,
+            encode_choices(require_experiment(data, self.constants), self._coding_),
+            data.first_task,
+            rng,
         )
 
     def _coding_of(self, data: "ChoiceExperiment") -> "Coding":
         """The columns that the data have."""
-        return coding_of(data, self.linear, self.knots, self.interactions)
+        return build_coding(data, self.linear, self.knots, self.interactions)
 
     def _price(self, data: "ChoiceExperiment", coding: "Coding") -> str | None:
         """The attribute of money in willingness-to-pay space."""
@@ -552,14 +561,16 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
             )
         beta = flat(beta)[None]
         kept = space_evenly(beta.shape[1], most)
-        drawn = drawn_choices(beta[:, kept], tasks_of(data, self._coding_), data.first_task, rng)
+        drawn = draw_logit_choices(
+            beta[:, kept], encode_choices(data, self._coding_), data.first_task, rng
+        )
         return data, drawn["chosen"][0]
 
     def _preferences(self) -> "Preferences":
         return of_tastes(flat(self._view.draws["beta"].values), self._coding_, self._data_of_fit())
 
     def _quantities(self) -> dict[str, np.ndarray]:
-        return reported_rows(self._view.draws) | rates_of(self._view.draws)
+        return read_summary_rows(self._view.draws) | rates_of(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the convergence
@@ -628,14 +639,14 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
             If `ci` is no probability.
         """
         posterior = self._view
-        matrix, found = read_new(self._coding_, self._scheme_, new, self._respondents_)
+        matrix, found = encode_new_tasks(self._coding_, self._scheme_, new, self._respondents_)
         rows = matrix, found.task_of_row, found.respondent_of_row
         where = (posterior.draws, self._population(), *rows, self._new_people_)
         found = [
             mean_probabilities(*where),
             *([errors_of_probabilities(*where)] if return_se else []),
         ]
-        found += [] if ci is None else ends_of_probabilities(*where, ci=probability_of(ci))
+        found += [] if ci is None else ends_of_probabilities(*where, ci=check_probability(ci))
         return tuple(found) if found[1:] else found[0]
 
     def _chooser(self) -> "LogitChooser":
@@ -645,7 +656,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
                 "Individual results require the data of the fit, which the model file does not"
                 " contain; fit again."
             )
-        directions = directions_of("signs", self.signs, data)
+        directions = parse_directions("signs", self.signs, data)
         ways = np.array([DIRECTIONS.get(directions.get(name, ""), 0) for name in data.attributes])
         return chooser_of(self._coding_, data, posterior, self._population(), ways)
 

@@ -15,16 +15,16 @@ from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError
 
 from ..answers.check import (
-    effect_names,
-    level_pairs_of,
-    levels_of_products,
-    named_arrays,
-    share_names,
+    build_level_indicators,
+    build_report_arrays,
+    list_effect_names,
+    list_reference_pairs,
+    list_share_names,
 )
-from ..answers.chooser import ends
+from ..answers.chooser import interval_ends
 from ..answers.logits import LogitChooser, level_differences
 from ..coding import Coding
-from ..logit import DIRECTIONS, probabilities
+from ..logit import DIRECTIONS, choice_probabilities
 from .attention import COVARIATE, EFFECT, Attention, effects_of
 from .money import in_utility
 
@@ -563,7 +563,7 @@ def ends_of_probabilities(
     for rows, p in _blocks(
         posterior, population, matrix, task_of_row, respondent_of_row, random_seed
     ):
-        result[:, rows] = ends(p.T, ci)
+        result[:, rows] = interval_ends(p.T, ci)
     return result[0], result[1]
 
 
@@ -587,7 +587,7 @@ def _blocks(
         step = max(1, _BLOCK // (len(tastes) * max(1, int(np.bincount(number).max()))))
         for first in range(0, len(tasks), step):
             rows = np.flatnonzero((number >= first) & (number < first + step))
-            yield own[rows], probabilities(matrix[own[rows]] @ tastes.T, number[rows])
+            yield own[rows], choice_probabilities(matrix[own[rows]] @ tastes.T, number[rows])
 
 
 def new_people(population: "TasteDistribution", random_seed: Any) -> np.ndarray:
@@ -621,8 +621,8 @@ def reported(
     x_jb is product j of the data with level b; it makes a difference to "inside", and where
     attributes interact.
     """
-    matrix = coding.matrix(data.products)
-    levels = levels_of_products(data.scheme, data.products)
+    matrix = coding.encode_codes(data.products)
+    levels = build_level_indicators(data.scheme, data.products)
     shares = np.zeros((*beta.shape[:2], levels.shape[1]))
     for person, (first, end) in enumerate(pairwise(data.first_task)):
         if end == first:
@@ -635,11 +635,14 @@ def reported(
         np.exp(utility, out=utility)
         utility /= np.repeat(np.add.reduceat(utility, starts, axis=2), sizes, axis=2)
         shares += _times(utility, levels[products])
-    pairs = level_pairs_of(data.scheme, np.zeros(len(data.attributes)))
+    pairs = list_reference_pairs(data.scheme, np.zeros(len(data.attributes)))
     found = level_differences(coding, data, pairs)
     effects = np.stack([_effect(beta, steps, weights) for steps, weights in found], axis=-1)
-    return named_arrays(
-        shares / data.n_tasks, effects, share_names(data.scheme), effect_names(data.scheme, pairs)
+    return build_report_arrays(
+        shares / data.n_tasks,
+        effects,
+        list_share_names(data.scheme),
+        list_effect_names(data.scheme, pairs),
     )
 
 
@@ -695,7 +698,7 @@ def chooser_of(
     found = LogitChooser(coding, data, tastes, chain, population=population, directions=directions)
     if of_new.attention.names:
         found.attends = _attends(posterior, data)
-    return found.thinned(max(40, min(len(chain), _MAX_TASTES // people)))
+    return found.thin(max(40, min(len(chain), _MAX_TASTES // people)))
 
 
 def _attends(posterior: "xarray.Dataset", data: "ChoiceExperiment") -> np.ndarray:

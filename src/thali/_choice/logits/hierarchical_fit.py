@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.chains import FIRST_DRAWS, Run
-from thali._model.bound import bounded
 from thali._model.prior_sample import PriorSample, predictive_group
+from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._people.columns import RespondentCovariates
 from thali._posterior.view import PosteriorTree
 
 from ..coding import Coding
-from ..logit import probabilities, tasks_of
+from ..logit import choice_probabilities, encode_choices
 from .attention import Attention
 from .hierarchical_draws import TasteScale, draws_group, observed_group, reported, to_datatree
 
@@ -68,12 +68,12 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sa
     asked = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": usual}
     tune = run.tune if run.thin is not None else run.tune * least // usual  # in states so far apart
     sweep = seconds_of_sweep(people, len(source.row_product), columns, len(attention.names))
-    bound = bounded(run._replace(tune=tune), usual, sweep, first)
+    bound = limit_run(run._replace(tune=tune), usual, sweep, first)
     run, thin = bound.run._replace(thin=bound.thin), bound.thin
 
     @cache
     def problem() -> Any:
-        tasks = tasks_of(source, coding)
+        tasks = encode_choices(source, coding)
         scaled = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
         looking = None if attention.people is None else attention.people.matrix
         people = covariates.matrix, attention.owned, scale.price, looking
@@ -120,7 +120,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sa
         found,
         settings=asked,
         first_draws=bound.first_draws,
-        bound=bound.most,
+        bound=bound.max_draws,
         forecast=bound.forecast,
     )
 
@@ -169,7 +169,7 @@ def sample_tastes(
     from scipy.stats import invwishart
 
     coding, scale, covariates, attention, prior = parts
-    tasks = tasks_of(data, coding)
+    tasks = encode_choices(data, coding)
     matrix, starts, task_of_row = (
         tasks.matrix / coding.scale @ scale.steps,
         tasks.first_row[:-1],
@@ -198,7 +198,7 @@ def sample_tastes(
         utility = (matrix * heeded[person_of_row]).sum(axis=1)
         noisy = utility + rng.gumbel(size=utility.size)  # the largest is the choice of a logit
         choice = np.array([part.argmax() for part in np.split(noisy, starts[1:])])
-        terms = np.log(probabilities(utility, task_of_row)[starts + choice])
+        terms = np.log(choice_probabilities(utility, task_of_row)[starts + choice])
         values = (mean, covariance, beta, terms.sum(), rate, effect, attends)
         for name, value in zip(drawn, values, strict=True):
             drawn[name].append(value)

@@ -29,7 +29,7 @@ import numpy as np
 from thali._compile.jit import allocating, scalar
 from thali._inference.chains import FixedChain
 
-from ..logit import EncodedTasks, ascend
+from ..logit import EncodedTasks, maximise_log_likelihood
 from .hierarchical_attention import attend, draw_rates, write_heeded
 from .hierarchical_moves import (
     add_curvature,
@@ -276,7 +276,7 @@ def problem_of(
     looking = np.ones((people, 1)) if looking is None else np.array(looking, float, order="C")
     steepest = np.diag(np.append(0.5, np.ones(looking.shape[1] - 1))) + 0.25 * looking.T @ looking
     sign = np.zeros(p) if sign is None else np.asarray(sign, float)
-    pooled = ascend(tasks, _RIDGE).beta
+    pooled = maximise_log_likelihood(tasks, _RIDGE).beta
     if price >= 0:
         amounts = pooled / max(-pooled[price], _MIN_TASTE)
         amounts[price] = pooled[price]

@@ -10,7 +10,7 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..answers.pay import price_among
 from ..coding import Coding
-from ..logit import ascend, tasks_of
+from ..logit import encode_choices, maximise_log_likelihood
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
@@ -75,8 +75,8 @@ def refuse_without_price(price: str, signs: Mapping[str, str], ignored: Sequence
 
 def refuse_rising(data: "ChoiceExperiment", coding: Coding, price: str) -> None:
     """Refuse data whose choices, of all people taken together, speak for a higher price."""
-    tasks, place = tasks_of(data, coding), coding.names.index(price)
-    found = ascend(tasks._replace(matrix=tasks.matrix / coding.scale), _RIDGE)
+    tasks, place = encode_choices(data, coding), coding.names.index(price)
+    found = maximise_log_likelihood(tasks._replace(matrix=tasks.matrix / coding.scale), _RIDGE)
     value, error = found.beta[place], np.sqrt(np.linalg.inv(found.hessian)[place, place])
     if value > _CLEARLY * error:
         raise _rising(price, value / coding.scale[place], value / error)

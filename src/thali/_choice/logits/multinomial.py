@@ -20,12 +20,12 @@ from thali.errors import (
 from ..answers.logits import LogitAnswers, LogitChooser
 from ..coding import (
     Coding,
-    coding_of,
-    experiment,
-    measured_facts,
-    read_cells,
+    build_coding,
+    build_measured_facts,
+    build_unseen_remarks,
+    read_task_cells,
     refuse_many_levels,
-    unseen_remarks,
+    require_experiment,
 )
 from .money import (
     MONEY,
@@ -185,29 +185,35 @@ class MultinomialLogit(LogitAnswers, Model):
         return self._carry_out(self._checked(data))
 
     def _checked(self, data: Any) -> Job:
-        return self._job(experiment(data, self.constants))
+        return self._job(require_experiment(data, self.constants))
 
     def _job(self, data: "ChoiceExperiment") -> Job:
         """The fit, checked."""
         import pandas as pd
 
-        from ..logit import A_CELL, ascend, independent_columns, separating_columns, tasks_of
+        from ..logit import (
+            SECONDS_PER_CELL,
+            encode_choices,
+            find_independent_columns,
+            find_separating_columns,
+            maximise_log_likelihood,
+        )
 
-        coding = coding_of(data, self.linear, self.knots, self.interactions)
+        coding = build_coding(data, self.linear, self.knots, self.interactions)
         price = (
             price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
         )
         refuse_many_levels(data, coding.linear)
-        tasks = tasks_of(data, coding)
-        kept = independent_columns(tasks)
+        tasks = encode_choices(data, coding)
+        kept = find_independent_columns(tasks)
         tasks = tasks._replace(matrix=tasks.matrix[:, kept])
         scale = np.abs(tasks.matrix).max(axis=0)
         scaled = tasks._replace(matrix=tasks.matrix / scale)
 
         def work() -> dict[str, Any]:
-            found = ascend(scaled)
+            found = maximise_log_likelihood(scaled)
             names = list(coding.names)
-            separating = separating_columns(scaled, found.beta)
+            separating = find_separating_columns(scaled, found.beta)
             beta = np.full(len(names), np.nan)
             beta[kept] = found.beta / scale
             covariance = np.full((len(names), len(names)), np.nan)
@@ -233,10 +239,10 @@ class MultinomialLogit(LogitAnswers, Model):
                 "_price_": None if price is None else coding.names.index(price),
             }
 
-        seconds = _STEPS * A_CELL * scaled.matrix.size
+        seconds = _STEPS * SECONDS_PER_CELL * scaled.matrix.size
         return Job(
             work,
-            unseen_remarks(coding, data.levels),
+            build_unseen_remarks(coding, data.levels),
             data=str(data),
             forecast=Forecast(seconds, seconds),
         )
@@ -266,7 +272,7 @@ class MultinomialLogit(LogitAnswers, Model):
             ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"),
             ("AIC", f"{self.aic_:,.2f}"),
         )
-        return *found, *measured_facts(self._coding_, self._scheme_)
+        return *found, *build_measured_facts(self._coding_, self._scheme_)
 
     def summary(self) -> "pd.DataFrame":
         """Coefficients with their standard errors.
@@ -324,20 +330,20 @@ class MultinomialLogit(LogitAnswers, Model):
         ArgumentError
             If `ci` is no probability.
         """
-        from ..answers.chooser import with_ends
-        from ..logit import probabilities
+        from ..answers.chooser import append_interval
+        from ..logit import choice_probabilities
 
         self._require_fitted()
-        cells, encoded = read_cells(self._coding_, self._scheme_, new)
-        rows = self._coding_.rows(cells)
+        cells, encoded = read_task_cells(self._coding_, self._scheme_, new)
+        rows = self._coding_.encode_cells(cells)
 
         def of(tastes: np.ndarray) -> np.ndarray:
-            return probabilities(rows @ tastes, encoded.task_of_row)
+            return choice_probabilities(rows @ tastes, encoded.task_of_row)
 
         def drawn() -> np.ndarray:
             return np.stack([of(tastes) for tastes in self._chooser().tastes[1:, 0]])
 
-        return with_ends(of(self._tastes()), drawn, ci)
+        return append_interval(of(self._tastes()), drawn, ci)
 
     def _data_of_fit(self) -> "ChoiceExperiment":
         return self._data_

@@ -1,4 +1,4 @@
-"""What a fit of product classes is asked for and takes, before anything runs."""
+"""Defaults, run time estimates, and checks of the data before a fit of product classes."""
 
 import math
 from typing import TYPE_CHECKING
@@ -8,64 +8,62 @@ import numpy as np
 from thali.errors import DataError, Message, Setting
 
 from ..logit import DIRECTIONS
-from .particles import spacing
+from .particles import choose_spacing
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
     from thali._posterior.convergence import ConvergenceCheck
 
 THIN, TUNE, CHAINS = 16, 250, 4  # of method="mcmc", by default
-FIRST_DRAWS, LONGEST = 125, 8_000  # of each chain: at the first look, and at most
-LOOKS = 1_000  # draws of each chain whose shares and effects are found, at all looks together
-_HALF_FULL = 250  # draws of a chain that a look has at least, after the first
-_LEAST_JUMP, _MOST_JUMP = 1.5, 8.0  # times as many draws as at the last look
+FIRST_DRAWS, MAX_DRAWS = 125, 8_000  # of each chain: at the first look, and at most
+LOOK_DRAWS = 1_000  # draws of each chain whose shares and effects are simulated, over all looks
+_MIN_LOOK_DRAWS = 250  # minimum draws of a chain at a look after the first
+_MIN_GROWTH, _MAX_GROWTH = 1.5, 8.0  # factors by which draws grow between looks
 GROUPS, PARTICLES, SWEEPS_PER_STEP = 8, 64, 80  # of method="smc", by default
-# of all respondents in a draw, from which its shares of levels and effects are found
+# simulated per draw over all respondents, for its shares of levels and effects
 OCCASIONS = 2_000
 _MAX_NAMED = 3  # dominated choices written out
 
 
-# How long a fit takes: a run of unknown length keeps within the budget ----------------------------
+# Run time of a fit: a run of unknown length stays within the budget -------------------------------
 
 
-# Seconds of a sweep for each product that was not chosen and each class; all else costs as much as
-# so many classes.
-A_CLASS, _AS_CLASSES = 1.25e-8, 26.0
-USUAL_CLASSES = 10.0  # of a draw, before there is one
-A_WINNER = 6e-8  # seconds of a recorded draw for each product that is looked at on an occasion
-# of particles: so many steps for choices of so many nats, from observed runs
+# Seconds of a sweep for each product that was not chosen and each class; the fixed cost of such a
+# product equals that of _FIXED_COST_CLASSES classes.
+SECONDS_PER_CLASS, _FIXED_COST_CLASSES = 1.25e-8, 26.0
+USUAL_CLASSES = 10.0  # classes of a draw, assumed before the first draw
+SECONDS_PER_ALTERNATIVE = 6e-8  # seconds of a recorded draw for each product and simulated occasion
+# steps of particles = _STEPS (nats / _NATS) ^ _POWER, from observed runs
 _STEPS, _NATS, _POWER = 20.0, 198.0, 0.58
 
 
-def seconds_of_sweep(data: "ChoiceExperiment", classes: float = USUAL_CLASSES) -> float:
-    """Return the seconds of the processor that a sweep of a chain, or of a particle, is expected to
-    take."""
-    return A_CLASS * (_AS_CLASSES + classes) * (len(data.row_product) - data.n_tasks)
+def estimate_sweep_seconds(data: "ChoiceExperiment", classes: float = USUAL_CLASSES) -> float:
+    """Return the expected CPU seconds of one sweep of a chain or particle."""
+    return (
+        SECONDS_PER_CLASS * (_FIXED_COST_CLASSES + classes) * (len(data.row_product) - data.n_tasks)
+    )
 
 
-def seconds_of_draw(data: "ChoiceExperiment") -> float:
-    """Return the seconds of the processor in which shares of levels and effects of a draw are
-    found."""
+def estimate_draw_seconds(data: "ChoiceExperiment") -> float:
+    """Return the CPU seconds to simulate shares and effects of one draw."""
     pairs = sum(len(levels) - 1 for levels in data.levels.values())  # each level and the first
     looked_at = len(data.row_product) / data.n_tasks * max(OCCASIONS, 2 * data.n_tasks)
-    return A_WINNER * (looked_at + 2 * pairs * max(OCCASIONS, data.n_respondents))
+    return SECONDS_PER_ALTERNATIVE * (looked_at + 2 * pairs * max(OCCASIONS, data.n_respondents))
 
 
-def expected_steps(sizes: np.ndarray) -> float:
-    """Return the expected steps of particles to the posterior of tasks with so many
-    alternatives."""
+def estimate_steps(sizes: np.ndarray) -> float:
+    """Return the expected number of particle steps for tasks of these sizes."""
     return _STEPS * (max(float(np.log(sizes).sum()), 1.0) / _NATS) ** _POWER
 
 
-def next_look(draws: int, convergence: "ConvergenceCheck") -> int:
-    """Return after how many draws of each chain to look again, by the factor that the convergence
-    check lacks."""
-    wanted = draws * min(max(convergence.facts.get("longer", 2.0), _LEAST_JUMP), _MOST_JUMP)
-    step = spacing(int(wanted))
-    return max(math.ceil(wanted / step), _HALF_FULL) * step
+def schedule_next_look(draws: int, convergence: "ConvergenceCheck") -> int:
+    """Return the number of draws per chain at the next convergence check."""
+    n_target = draws * min(max(convergence.facts.get("longer", 2.0), _MIN_GROWTH), _MAX_GROWTH)
+    step = choose_spacing(int(n_target))
+    return max(math.ceil(n_target / step), _MIN_LOOK_DRAWS) * step
 
 
-# What no fit can learn from, and choices that only a lapse explains -------------------------------
+# Data without information, and choices that only a lapse explains ---------------------------------
 
 
 def refuse_uninformative(data: "ChoiceExperiment") -> None:
@@ -83,9 +81,11 @@ def refuse_uninformative(data: "ChoiceExperiment") -> None:
         )
 
 
-def dominated_choices(data: "ChoiceExperiment", monotone: dict[str, str]) -> np.ndarray:
-    """Tasks in which another alternative is better in a monotone attribute, worse in none, and
-    equal otherwise."""
+def find_dominated_choices(data: "ChoiceExperiment", monotone: dict[str, str]) -> np.ndarray:
+    """Return indices of tasks with a dominated chosen alternative.
+
+    Another alternative is better in a monotone attribute, worse in none, and equal otherwise.
+    """
     direction = np.array([DIRECTIONS.get(monotone.get(name, ""), 0) for name in data.attributes])
     products = data.products[data.row_product]
     sizes = np.diff(data.first_row)
@@ -101,20 +101,24 @@ def dominated_choices(data: "ChoiceExperiment", monotone: dict[str, str]) -> np.
     return np.unique(np.repeat(np.arange(data.n_tasks), sizes)[dominates])
 
 
-def dominated_sentence(data: "ChoiceExperiment", monotone: dict[str, str]) -> "Message | str":
-    """A sentence about choices of dominated alternatives, which only ties or lapses explain; "" if
-    there are none."""
-    tasks = dominated_choices(data, monotone)
+def describe_dominated_choices(
+    data: "ChoiceExperiment", monotone: dict[str, str]
+) -> "Message | str":
+    """Return a warning about choices of dominated alternatives, or "".
+
+    Only ties or lapses explain such choices.
+    """
+    tasks = find_dominated_choices(data, monotone)
     if not len(tasks):
         return ""
     person = data.respondent_of_task
-    named = [
+    cases = [
         f"task {str(data.task_labels[t])!r} of respondent {data.respondents[person[t]]!r}"
         for t in tasks[:_MAX_NAMED]
     ]
     more = f" and {len(tasks) - _MAX_NAMED:,} more" if len(tasks) > _MAX_NAMED else ""
     return Message(
-        f"A dominated alternative was chosen ({', '.join(named)}{more}): another alternative is at"
+        f"A dominated alternative was chosen ({', '.join(cases)}{more}): another alternative is at"
         " least as good in every respect and better in a monotone attribute. With ",
         Setting("lapse", 0),
         " such respondents must be indifferent between the two, which hides much of what they care"

@@ -1,4 +1,4 @@
-"""What product classes find out."""
+"""Findings of product classes."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -15,47 +15,59 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 
 from ..answers.english import ENGLISH
-from ..answers.findings import OF_PEOPLE, SEGMENTED, answers_of, check, levels
+from ..answers.findings import (
+    RESPONDENT_FINDINGS,
+    SEGMENT_SENTENCE,
+    build_choice_makers,
+    report_check,
+    report_levels,
+)
 from .reports.class_table import STABLE
 
 if TYPE_CHECKING:
     from .model import ProductClasses
 
-_LONGEST = 100  # letters of the name of a class in a line
+_MAX_NAME = 100  # letters of the name of a class in a line
 
 
-def makers_of(model: "ProductClasses", settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of the findings."""
-    answers, segments = answers_of(settings)
+def list_makers(model: "ProductClasses", settings: AnswerSettings) -> tuple[Maker, ...]:
+    """Return the makers of the findings."""
+    choice_makers, segment_makers = build_choice_makers(settings)
     return (
         asked(lambda model: ENGLISH["classes.asked"]),
-        *answers,
+        *choice_makers,
         classes,
         evidence,
-        *segments,
+        *segment_makers,
         *_LAST,
     )
 
 
 @finding("classes", "Product classes", ON_SCREEN)
 def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
-    """The classes of products of which most chains say the same, the most important first."""
+    """Report the classes that most chains agree on, most important first."""
     table = model.classes(**settings.given("similar"))
     if not len(table):
         return Finding(
             ENGLISH["classes.none"], table=table, is_printed=False, brief=Brief("Classes")
         )
     stable = table[table["stability"] >= STABLE]
-    every, notes = table.attrs["classes"], ()
-    if hidden := every - len(stable):
-        rest = f"{table['importance'].sum() - stable['importance'].sum():.3f}"
+    n_classes, notes = table.attrs["classes"], ()
+    if hidden := n_classes - len(stable):
+        hidden_importance = f"{table['importance'].sum() - stable['importance'].sum():.3f}"
         notes = (
-            phrase(ENGLISH, "classes.hidden", hidden=f"{hidden:,}", every=f"{every:,}", rest=rest),
+            phrase(
+                ENGLISH,
+                "classes.hidden",
+                hidden=f"{hidden:,}",
+                every=f"{n_classes:,}",
+                rest=hidden_importance,
+            ),
         )
     if not len(stable):
         return Finding(
@@ -65,25 +77,32 @@ def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
             notes=notes,
             brief=Brief("Classes"),
         )
-    first = stable.iloc[0]
+    top_class = stable.iloc[0]
     sentence = str(
-        phrase(ENGLISH, "classes", name=first["product_class"], share=f"{100 * first['share']:.0f}")
+        phrase(
+            ENGLISH,
+            "classes",
+            name=top_class["product_class"],
+            share=f"{100 * top_class['share']:.0f}",
+        )
     )
     return Finding(
         sentence,
         title=ENGLISH["classes.title"],
         table=table,
-        shown=_to_read(stable),
+        shown=_format_classes(stable),
         picture=Picture("classes", ENGLISH["classes.caption"], stable),
         notes=notes,
         brief=Brief(
-            "Classes", table=_to_read(stable)[["importance", "share", "product_class"]], order=0
+            "Classes",
+            table=_format_classes(stable)[["importance", "share", "product_class"]],
+            order=0,
         ),
     )
 
 
-def _to_read(table: Any) -> Any:
-    """The numbers of the classes, then their names, cut if they are long."""
+def _format_classes(table: Any) -> Any:
+    """Return the columns of the classes to print, long names truncated."""
     columns = [
         "importance",
         "importance_se",
@@ -96,7 +115,7 @@ def _to_read(table: Any) -> Any:
     names = []
     for row in table.to_dict("records"):
         name, more = str(row["product_class"]), int(row["rules"]) - 1
-        name = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+        name = name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
         names.append(
             str(phrase(ENGLISH, "classes.similar", name=name, more=f"{more:,}")) if more else name
         )
@@ -105,7 +124,7 @@ def _to_read(table: Any) -> Any:
 
 @finding("evidence", "Log evidence", chapter=STATISTICS)
 def evidence(model: "ProductClasses", settings: AnswerSettings) -> Finding | None:
-    """The log evidence, where it was computed, and what the run has to say."""
+    """Report the log evidence, if estimated, and the messages of the run."""
     if not math.isfinite(model._log_evidence_):
         return Finding(notes=tuple(model._messages_)) if model._messages_ else None
     numbers = {
@@ -113,19 +132,27 @@ def evidence(model: "ProductClasses", settings: AnswerSettings) -> Finding | Non
         "error": model._log_evidence_se_,
         "sd": model._evidence_sd_,
     }
-    shown = {name: f"{value:.2f}" for name, value in numbers.items()}
-    return Finding(phrase(ENGLISH, "classes.evidence", **shown), notes=tuple(model._messages_))
+    formatted = {name: f"{value:.2f}" for name, value in numbers.items()}
+    return Finding(phrase(ENGLISH, "classes.evidence", **formatted), notes=tuple(model._messages_))
 
 
-def modelled(model: "ProductClasses") -> tuple[Text, ...]:
-    """How a paper says it."""
+def describe_model(model: "ProductClasses") -> tuple[Text, ...]:
+    """Return the sentences of the methods section."""
     sentences = [
         phrase(ENGLISH, "classes.methods", source=Cite("daviet2017"), lapse=f"{model.lapse:g}")
     ]
     if model.monotone:
         sentences.append(phrase(ENGLISH, "classes.monotone", named=listed(list(model.monotone))))
     sampler = ENGLISH[model._engine.sentence]
-    return (*sentences, ENGLISH["classes.prior"], sampler, SEGMENTED)
+    return (*sentences, ENGLISH["classes.prior"], sampler, SEGMENT_SENTENCE)
 
 
-_LAST = (check, summary, data, levels, *OF_PEOPLE, methods(modelled), convergence)
+_LAST = (
+    report_check,
+    summary,
+    data,
+    report_levels,
+    *RESPONDENT_FINDINGS,
+    methods(describe_model),
+    convergence,
+)

@@ -1,9 +1,8 @@
-"""Utility differences of one person, and the likelihood of the choices under them: of tasks, blocks
-and everybody.
+"""Utility differences of one respondent, and likelihoods of tasks and respondents.
 
-A difference has terms only of features that separate the two products. There is a tie if there are
-none: counting decides that, never a comparison of numbers. Where all separating values are too
-small for floats (`TINY`), the sign comes from logarithms.
+A difference sums only features that separate the two products. Two products tie if no feature
+separates them: this is decided by counting, never by comparing numbers. Where all separating values
+are too small for floats (`TINY`), the sign comes from logarithms.
 """
 
 import math
@@ -15,12 +14,12 @@ from thali._compile.jit import compiled, part, scalar
 
 from .state import MUTE, NEXT_OWNED, PRESENT, SIGN
 
-# Rows of bits: which levels belong to a class, and whether an attribute is inactive there ---------
+# Rows of bits: the levels of a class, and its inactive attributes ---------------------------------
 
 
 @scalar
 def has_bit(bits: Any, row: Any, b: Any) -> Any:
-    """Whether bit b of a row is set."""
+    """Return whether bit b of a row is set."""
     return (bits[row, b >> 6] >> (b & 63)) & 1 != 0
 
 
@@ -38,7 +37,7 @@ def clear_bit(bits: Any, row: Any, b: Any) -> None:
 
 @scalar
 def is_active(problem: Any, bits: Any, row: Any, i: Any) -> Any:
-    """Whether attribute i is active in a class."""
+    """Return whether attribute i is active in a class."""
     return not has_bit(bits, row, problem.first_bit[i + 1] - 1)
 
 
@@ -57,8 +56,8 @@ def clear_levels(problem: Any, bits: Any, row: Any, i: Any) -> None:
 
 
 @scalar
-def set_size(problem: Any, bits: Any, row: Any, i: Any) -> Any:
-    """Number of included levels of attribute i."""
+def count_included_levels(problem: Any, bits: Any, row: Any, i: Any) -> Any:
+    """Return the number of included levels of attribute i."""
     count = 0
     for b in range(problem.first_bit[i], problem.first_bit[i + 1] - 1):
         if has_bit(bits, row, b):
@@ -68,7 +67,7 @@ def set_size(problem: Any, bits: Any, row: Any, i: Any) -> Any:
 
 @scalar
 def is_inside(rows: Any, r: Any, bits: Any, k: Any) -> Any:
-    """Whether the product of row r belongs to class k."""
+    """Return whether the product of row r belongs to class k."""
     for w in range(bits.shape[1]):
         if rows[r, w] & ~bits[k, w] != 0:
             return False
@@ -79,52 +78,55 @@ TINY = 1e-280
 
 
 @part
-def compare(
+def compare_chosen(
     tasks: Any, bits: Any, k: Any, n: Any, difference: Any, separates: Any, row: Any
 ) -> Any:
-    """Chosen minus other membership in class k in all comparisons of person n; returns the number
-    of tasks with any."""
-    first = tasks.first_task[n]
+    """Compare the membership of chosen and other products in class k.
+
+    Writes chosen minus other to `difference` for all comparisons of respondent n, and to
+    `separates` whether any differs in each task. Returns the number of tasks with any difference.
+    """
+    start = tasks.first_task[n]
     count, c = 0, 0
     one_word, outside = bits.shape[1] == 1, ~bits[k, 0]
-    for t in range(first, tasks.first_task[n + 1]):
+    for t in range(start, tasks.first_task[n + 1]):
         r = tasks.first_row[t]
-        some = 0
+        is_separated = 0
         if one_word:
-            mine = 1 if tasks.rows[r, 0] & outside == 0 else 0
-            for other in range(r + 1, tasks.first_row[t + 1]):
-                d = mine - (1 if tasks.rows[other, 0] & outside == 0 else 0)
+            chosen_inside = 1 if tasks.rows[r, 0] & outside == 0 else 0
+            for r_other in range(r + 1, tasks.first_row[t + 1]):
+                d = chosen_inside - (1 if tasks.rows[r_other, 0] & outside == 0 else 0)
                 difference[row, c] = d
-                some |= d & 1
+                is_separated |= d & 1
                 c += 1
         else:
-            mine = 1 if is_inside(tasks.rows, r, bits, k) else 0
-            for other in range(r + 1, tasks.first_row[t + 1]):
-                d = mine - (1 if is_inside(tasks.rows, other, bits, k) else 0)
+            chosen_inside = 1 if is_inside(tasks.rows, r, bits, k) else 0
+            for r_other in range(r + 1, tasks.first_row[t + 1]):
+                d = chosen_inside - (1 if is_inside(tasks.rows, r_other, bits, k) else 0)
                 difference[row, c] = d
-                some |= d & 1
+                is_separated |= d & 1
                 c += 1
-        separates[row, t - first] = some
-        count += some
+        separates[row, t - start] = is_separated
+        count += is_separated
     return count
 
 
 @scalar
-def n_comparisons(tasks: Any, n: Any) -> Any:
-    """Number of products that person n did not choose."""
-    first, end = tasks.first_task[n], tasks.first_task[n + 1]
-    return tasks.first_row[end] - tasks.first_row[first] - (end - first)
+def count_comparisons(tasks: Any, n: Any) -> Any:
+    """Return the number of products that respondent n did not choose."""
+    start, end = tasks.first_task[n], tasks.first_task[n + 1]
+    return tasks.first_row[end] - tasks.first_row[start] - (end - start)
 
 
 @scalar
 def add_feature(tasks: Any, features: Any, sums: Any, row: Any, n: Any, f: Any) -> None:
     """Add the value of feature f to the differences of its owner n."""
     sign = 1.0 - 2.0 * features.slots[f, SIGN]
-    first, c = tasks.first_task[n], 0
-    for t in range(first, tasks.first_task[n + 1]):
+    start, c = tasks.first_task[n], 0
+    for t in range(start, tasks.first_task[n + 1]):
         end = c + tasks.first_row[t + 1] - tasks.first_row[t] - 1
-        if features.separates[f, t - first] != 0:
-            value = sign * features.value[f, t - first]
+        if features.separates[f, t - start] != 0:
+            value = sign * features.value[f, t - start]
             for i in range(c, end):
                 d = features.difference[f, i]
                 sums.total[row, i] += value * d
@@ -133,33 +135,35 @@ def add_feature(tasks: Any, features: Any, sums: Any, row: Any, n: Any, f: Any) 
 
 
 @scalar
-def clear_row(tasks: Any, sums: Any, row: Any, n: Any) -> None:
-    """No differences of person n in a row."""
-    for c in range(n_comparisons(tasks, n)):
+def clear_differences(tasks: Any, sums: Any, row: Any, n: Any) -> None:
+    """Set the differences of respondent n in a row to 0."""
+    for c in range(count_comparisons(tasks, n)):
         sums.total[row, c] = 0.0
         sums.apart[row, c] = 0
 
 
 @scalar
-def copy_row(tasks: Any, sums: Any, row: Any, into: Any, n: Any) -> None:
-    """Copy the differences of person n from one row to another."""
-    for c in range(n_comparisons(tasks, n)):
-        sums.total[into, c] = sums.total[row, c]
-        sums.apart[into, c] = sums.apart[row, c]
+def copy_differences(tasks: Any, sums: Any, row: Any, target_row: Any, n: Any) -> None:
+    """Copy the differences of respondent n from one row to another."""
+    for c in range(count_comparisons(tasks, n)):
+        sums.total[target_row, c] = sums.total[row, c]
+        sums.apart[target_row, c] = sums.apart[row, c]
 
 
 @scalar
-def add_rows(tasks: Any, sums: Any, row: Any, other: Any, into: Any, n: Any) -> None:
-    """Write the sum of two rows of differences of person n into a third."""
-    for c in range(n_comparisons(tasks, n)):
-        sums.total[into, c] = sums.total[row, c] + sums.total[other, c]
-        sums.apart[into, c] = sums.apart[row, c] + sums.apart[other, c]
+def add_differences(
+    tasks: Any, sums: Any, row: Any, second_row: Any, target_row: Any, n: Any
+) -> None:
+    """Write the sum of two rows of differences to a third."""
+    for c in range(count_comparisons(tasks, n)):
+        sums.total[target_row, c] = sums.total[row, c] + sums.total[second_row, c]
+        sums.apart[target_row, c] = sums.apart[row, c] + sums.apart[second_row, c]
 
 
 @part
 def sum_features(tasks: Any, features: Any, sums: Any, row: Any, n: Any) -> None:
-    """Differences of person n from all features that are not mute."""
-    clear_row(tasks, sums, row, n)
+    """Sum the differences of respondent n from all features not muted."""
+    clear_differences(tasks, sums, row, n)
     f = features.people[n, 0]
     while f >= 0:
         if features.slots[f, MUTE] == 0:
@@ -168,19 +172,19 @@ def sum_features(tasks: Any, features: Any, sums: Any, row: Any, n: Any) -> None
 
 
 @part
-def exact_difference(features: Any, n: Any, tau: Any, c: Any) -> Any:
-    """Sign and logarithm of one difference of person n, from the logarithms of the values."""
+def compute_exact_difference(features: Any, n: Any, tau: Any, c: Any) -> Any:
+    """Return the sign and logarithm of one difference, from logarithms of values."""
     top = -math.inf
     f = features.people[n, 0]
     while f >= 0:
         if features.slots[f, MUTE] == 0 and features.difference[f, c] != 0:
-            top = max(top, log_sum(features.log_theta[f], features.log_eps[f, tau]))
+            top = max(top, log_add_exp(features.log_theta[f], features.log_eps[f, tau]))
         f = features.slots[f, NEXT_OWNED]
     total = 0.0
     f = features.people[n, 0]
     while f >= 0:
         if features.slots[f, MUTE] == 0 and features.difference[f, c] != 0:
-            value = math.exp(log_sum(features.log_theta[f], features.log_eps[f, tau]) - top)
+            value = math.exp(log_add_exp(features.log_theta[f], features.log_eps[f, tau]) - top)
             total += value * features.difference[f, c] * (1 - 2 * features.slots[f, SIGN])
         f = features.slots[f, NEXT_OWNED]
     if total == 0.0:
@@ -189,39 +193,42 @@ def exact_difference(features: Any, n: Any, tau: Any, c: Any) -> Any:
 
 
 @scalar
-def log_sum(x: Any, y: Any) -> Any:
-    """ln(e^x + e^y)."""
+def log_add_exp(x: Any, y: Any) -> Any:
+    """Return ln(e^x + e^y)."""
     top, low = max(x, y), min(x, y)
     return top + math.log1p(math.exp(low - top))
 
 
 @scalar
-def hard_hit(features: Any, sums: Any, row: Any, n: Any, tau: Any, c: Any, end: Any) -> Any:
-    """1 / winners if the chosen product wins, else 0."""
+def compute_hit(features: Any, sums: Any, row: Any, n: Any, tau: Any, c: Any, end: Any) -> Any:
+    """Return 1 / winners if the chosen product wins, else 0."""
     winners = 1
     for i in range(c, end):
         if sums.apart[row, i] == 0:
             winners += 1
         else:
             d = sums.total[row, i]
-            if d <= -TINY or (d < TINY and exact_difference(features, n, tau, i)[0] < 0):
+            if d <= -TINY or (d < TINY and compute_exact_difference(features, n, tau, i)[0] < 0):
                 return 0.0
     return 1.0 / winners
 
 
 @part
 def fill_hits(tasks: Any, features: Any, sums: Any, hit: Any, row: Any, n: Any) -> None:
-    """L of every task of person n, lapse left out, from the differences in `row`."""
-    first, c = tasks.first_task[n], 0
-    for t in range(first, tasks.first_task[n + 1]):
+    """Write L of every task of respondent n, without lapse, to `hit`."""
+    start, c = tasks.first_task[n], 0
+    for t in range(start, tasks.first_task[n + 1]):
         end = c + tasks.first_row[t + 1] - tasks.first_row[t] - 1
-        hit[t - first] = hard_hit(features, sums, row, n, t - first, c, end)
+        hit[t - start] = compute_hit(features, sums, row, n, t - start, c, end)
         c = end
 
 
 @scalar
-def times(total: Any, product: Any, factor: Any) -> Any:
-    """(total, product) with ln total + ln product increased by ln factor, using few logarithms."""
+def multiply_factor(total: Any, product: Any, factor: Any) -> Any:
+    """Return (total, product) with total + ln product increased by ln factor.
+
+    The logarithm is taken only when the product leaves the range of floats.
+    """
     product *= factor
     if 1e-100 < product < 1e100:
         return total, product
@@ -231,66 +238,67 @@ def times(total: Any, product: Any, factor: Any) -> Any:
 
 
 @scalar
-def log_open_hits(tasks: Any, lapsed: Any, hit: Any, n: Any) -> Any:
-    """Σ ln L of the tasks of person n that have not lapsed."""
-    first = tasks.first_task[n]
+def log_likelihood_without_lapses(tasks: Any, lapsed: Any, hit: Any, n: Any) -> Any:
+    """Return Σ ln L over the tasks of respondent n that did not lapse."""
+    start = tasks.first_task[n]
     total, product = 0.0, 1.0
-    for t in range(first, tasks.first_task[n + 1]):
+    for t in range(start, tasks.first_task[n + 1]):
         if lapsed[t] == 0:
-            total, product = times(total, product, hit[t - first])
+            total, product = multiply_factor(total, product, hit[t - start])
     return total + math.log(product)
 
 
-# The likelihood of every choice under a given state -----------------------------------------------
+# The likelihood of all choices at a state ---------------------------------------------------------
 
 
 @scalar
-def log_with_lapse(tasks: Any, target: Any, hit: Any, n: Any) -> Any:
-    """Σ ln[(1 − δ) L + δ / J] of person n."""
-    first = tasks.first_task[n]
+def log_likelihood_with_lapse(tasks: Any, target: Any, hit: Any, n: Any) -> Any:
+    """Return Σ ln[(1 − δ) L + δ / J] over the tasks of respondent n."""
+    start = tasks.first_task[n]
     total, product = 0.0, 1.0
-    for t in range(first, tasks.first_task[n + 1]):
+    for t in range(start, tasks.first_task[n + 1]):
         delta = target.delta[t]
         at_random = delta / (tasks.first_row[t + 1] - tasks.first_row[t])
-        total, product = times(total, product, (1.0 - delta) * hit[t - first] + at_random)
+        total, product = multiply_factor(total, product, (1.0 - delta) * hit[t - start] + at_random)
     return total + math.log(product)
 
 
 @part
-def look_at_hits(problem: Any, state: Any, work: Any, row: Any, n: Any) -> None:
-    """Differences of person n from all features that are not mute into `row`, and from these L of
-    every task."""
+def update_differences_and_hits(problem: Any, state: Any, work: Any, row: Any, n: Any) -> None:
+    """Write differences and hits of respondent n to the work space."""
     sum_features(problem.tasks, state.features, work.sums, row, n)
     fill_hits(problem.tasks, state.features, work.sums, work.hit, row, n)
 
 
 @part
-def log_likelihood_of(problem: Any, target: Any, state: Any, work: Any) -> Any:
-    """ln of the likelihood of the choices of all people present, lapse included."""
+def sum_log_likelihood(problem: Any, target: Any, state: Any, work: Any) -> Any:
+    """Return the log-likelihood of the choices of all respondents present."""
     total = 0.0
     for n in range(state.whole[PRESENT]):
-        look_at_hits(problem, state, work, 0, n)
-        total += log_with_lapse(problem.tasks, target, work.hit, n)
+        update_differences_and_hits(problem, state, work, 0, n)
+        total += log_likelihood_with_lapse(problem.tasks, target, work.hit, n)
     return total
 
 
 @compiled
 def log_likelihood(problem: Any, target: Any, state: Any, work: Any) -> Any:
-    """ln of the likelihood of the choices of all people present, lapse included."""
-    return log_likelihood_of(problem, target, state, work)
+    """Return the log-likelihood of the choices of all respondents present."""
+    return sum_log_likelihood(problem, target, state, work)
 
 
 @compiled
 def write_hits(problem: Any, target: Any, state: Any, work: Any, hits: Any) -> None:
-    """L of every task, without lapse, into `hits` (tasks,); 1 / alternatives for people who are not
-    present."""
+    """Write L of every task, without lapse, to `hits`, shape (tasks,).
+
+    L is 1 / alternatives for respondents who are not present.
+    """
     for n in range(problem.tasks.first_task.shape[0] - 1):
-        first = problem.tasks.first_task[n]
+        start = problem.tasks.first_task[n]
         if n < state.whole[PRESENT]:
-            look_at_hits(problem, state, work, 0, n)
-        for t in range(first, problem.tasks.first_task[n + 1]):
+            update_differences_and_hits(problem, state, work, 0, n)
+        for t in range(start, problem.tasks.first_task[n + 1]):
             hits[t] = (
-                work.hit[t - first]
+                work.hit[t - start]
                 if n < state.whole[PRESENT]
                 else 1.0 / (problem.tasks.first_row[t + 1] - problem.tasks.first_row[t])
             )

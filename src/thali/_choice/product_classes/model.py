@@ -1,5 +1,4 @@
-"""`ProductClasses`: classes of products that people care about, from choice experiments; its two
-engines."""
+"""`ProductClasses`: classes of products that respondents care about, and its two engines."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -14,13 +13,13 @@ from thali._inference.chains import Run, build_run
 from thali._inference.progress import format_duration
 from thali._inference.warn import is_quiet
 from thali._labels import plural
-from thali._model.available import configures, requires
 from thali._model.base import Job
-from thali._model.bound import BUDGET, bounded
+from thali._model.chain_model import RunByChains
 from thali._model.engine import Chains, Engine, Forecast, Prepared, refuse_other_methods
 from thali._model.evidence import EvidenceRun, refuse_unfinished
 from thali._model.prior_sample import PriorSample
-from thali._model.run_by_chains import RunByChains
+from thali._model.requirements import mark_as_setup, requires
+from thali._model.run_budget import BUDGET, limit_run
 from thali._model.sampling import Sampling, opened_job
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.evidence import LogEvidence
@@ -37,26 +36,26 @@ from thali.errors import (
 )
 
 from ..coding import refuse_many_levels
-from ..logit import contradicted_sentence, directions_of
+from ..logit import describe_contradicted_directions, parse_directions
 from .arguments import (
     CHAINS,
     FIRST_DRAWS,
     GROUPS,
-    LONGEST,
-    LOOKS,
+    LOOK_DRAWS,
+    MAX_DRAWS,
     PARTICLES,
     SWEEPS_PER_STEP,
     THIN,
     TUNE,
-    dominated_sentence,
-    expected_steps,
-    next_look,
+    describe_dominated_choices,
+    estimate_draw_seconds,
+    estimate_steps,
+    estimate_sweep_seconds,
     refuse_uninformative,
-    seconds_of_draw,
-    seconds_of_sweep,
+    schedule_next_look,
 )
-from .convergence import climb_of, parameters_fact, remarks_on
-from .engines.path import USABLE
+from .convergence import describe_parameters, estimate_climb, format_chain_remarks
+from .engines.lapse_path import USABLE
 from .reports.methods import ProductClassReports
 from .spec import PRODUCT_CLASSES
 
@@ -70,67 +69,67 @@ if TYPE_CHECKING:
 
 
 class ClassEngine(Chains):
-    """What both methods share: how their draws are judged."""
+    """Engine of product classes, with their convergence check."""
 
     has_evidence = True
     sentence: str  # of the methods section
 
-    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *rest: Any) -> Run:
-        """The arguments of `fit`, each within its range and with the default of the method."""
+    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *settings: Any) -> Run:
+        """Return the checked arguments of `fit`, with defaults of the method."""
         raise NotImplementedError
 
     def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
-        """The fit."""
+        """Return the job of the fit."""
         raise NotImplementedError
 
     def agreement(self, model: Any) -> ConvergenceCheck:
         convergence = super().agreement(model)
         message = convergence.message
-        if not convergence.agrees and (found := self.climbing(model)):
-            convergence, message = (
-                replace(convergence, facts=convergence.facts | {"climb": found[0]}),
-                found[1],
-            )
+        climb = None if convergence.agrees else self.describe_climb(model)
+        if climb:
+            gain, message = climb
+            convergence = replace(convergence, facts=convergence.facts | {"climb": gain})
         return replace(
             convergence,
-            message=Message(*message.parts, *remarks_on(model._view, convergence.agrees)),
+            message=Message(*message.parts, *format_chain_remarks(model._view, convergence.agrees)),
         )
 
-    def climbing(self, model: Any) -> tuple[float, Message] | None:
-        """The gain in log-likelihood of chains that have not arrived yet, and a sentence about
-        it."""
+    def describe_climb(self, model: Any) -> tuple[float, Message] | None:
+        """Return the log-likelihood gain of chains still climbing, and a sentence."""
         return None
 
     def facts(self, model: Any) -> Facts:
         draws, first, *_ = super().facts(model)
-        return draws, first, parameters_fact(model._view)
+        return draws, first, describe_parameters(model._view)
 
 
 class MarkovChains(ClassEngine):
-    """Independent chains that anneal while they tune."""
+    """Independent chains that anneal during tuning."""
 
     sentence = "classes.mcmc"
 
-    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *rest: Any) -> Run:
-        return build_run(draws, tune, CHAINS if chains is None else chains, thin, *rest)
+    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *settings: Any) -> Run:
+        return build_run(draws, tune, CHAINS if chains is None else chains, thin, *settings)
 
     def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
         return model._job_of(model._sampling(data, run), str(data), remarks)
 
-    def climbing(self, model: Any) -> tuple[float, Message] | None:
-        climb = climb_of(model._view)
+    def describe_climb(self, model: Any) -> tuple[float, Message] | None:
+        climb = estimate_climb(model._view)
         if climb is None:
             return None
         tune = int(model.posterior_.attrs["tune"])
-        said = (
+        sentence = (
             "The chains are still climbing: the log-likelihood of their last quarter exceeds the"
             f" third quarter by {climb.gain:.1f} (standard error {climb.error:.1f}). Anneal"
             " longer: refit with "
         )
-        return climb.gain, Message(said, Setting("tune", max(4 * tune, TUNE)), f" (now {tune}).")
+        return climb.gain, Message(
+            sentence, Setting("tune", max(4 * tune, TUNE)), f" (now {tune})."
+        )
 
-    def evidence_of(self, model: Any, data: Any, how: EvidenceRun) -> LogEvidence:
-        """Refuse: the evidence is estimated by the other method."""
+    def evidence_of(self, model: Any, data: Any, settings: EvidenceRun) -> LogEvidence:
+        """Raise ArgumentError: only method="smc" estimates the evidence."""
         raise ArgumentError(
             "the evidence of product classes is estimated with ", Setting("method", "smc"), "."
         )
@@ -141,10 +140,10 @@ class SequentialMonteCarlo(ClassEngine):
 
     sentence = "classes.smc"
 
-    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *rest: Any) -> Run:
+    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *settings: Any) -> Run:
         draws = PARTICLES if draws is None else whole("draws", draws, 2)
         chains = GROUPS if chains is None else chains
-        run = build_run(draws, 0, chains, None, *rest)
+        run = build_run(draws, 0, chains, None, *settings)
         if run.chains < 2:
             raise ArgumentError(
                 Setting("method", "smc"),
@@ -155,7 +154,7 @@ class SequentialMonteCarlo(ClassEngine):
         return run
 
     def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
-        forecast = particles_forecast(data, run, sweeps_per_step)
+        forecast = forecast_particles(data, run, sweeps_per_step)
         if run.max_time is None and forecast.least > BUDGET:
             raise ArgumentError(
                 "Computing the evidence for this number of choices would take"
@@ -173,11 +172,16 @@ class SequentialMonteCarlo(ClassEngine):
             forecast=forecast,
         )
 
-    def evidence_of(self, model: Any, data: Any, how: EvidenceRun) -> LogEvidence:
-        """The log evidence of a fit to these data."""
-        fresh = type(model)(**model.get_params())
-        fresh.fit(data, cores=how.cores, random_seed=how.random_seed, progressbar=how.progressbar)
-        return fresh.log_evidence()
+    def evidence_of(self, model: Any, data: Any, settings: EvidenceRun) -> LogEvidence:
+        """Estimate the log evidence of these data by a new fit."""
+        new_model = type(model)(**model.get_params())
+        new_model.fit(
+            data,
+            cores=settings.cores,
+            random_seed=settings.random_seed,
+            progressbar=settings.progressbar,
+        )
+        return new_model.log_evidence()
 
     def refuse_to_go_on(self) -> None:
         raise ArgumentError(
@@ -187,14 +191,14 @@ class SequentialMonteCarlo(ClassEngine):
         )
 
 
-def particles_forecast(data: "ChoiceExperiment", run: Run, sweeps_per_step: int) -> Forecast:
-    """How long particles are expected to take."""
+def forecast_particles(data: "ChoiceExperiment", run: Run, sweeps_per_step: int) -> Forecast:
+    """Return the expected run time of particles."""
     assert run.draws is not None
     sweeps, sweep = (
-        expected_steps(np.diff(data.first_row)) * sweeps_per_step,
-        seconds_of_sweep(data),
+        estimate_steps(np.diff(data.first_row)) * sweeps_per_step,
+        estimate_sweep_seconds(data),
     )
-    seconds = run.chains * run.draws * (sweeps * sweep + seconds_of_draw(data))
+    seconds = run.chains * run.draws * (sweeps * sweep + estimate_draw_seconds(data))
     return Forecast(seconds, seconds, sweep)
 
 
@@ -204,8 +208,8 @@ ENGINES: dict[str, MarkovChains | SequentialMonteCarlo] = {
 }
 
 
-def estimated_evidence(model: Any, name: str) -> None:
-    """Require particles, which estimate the evidence."""
+def require_evidence(model: Any, name: str) -> None:
+    """Raise ArgumentError unless the fit estimated the evidence."""
     model._require_fitted()
     if not math.isfinite(model._log_evidence_):
         raise ArgumentError(
@@ -225,10 +229,10 @@ class ProductClasses(ProductClassReports, RunByChains):
         \theta_{nk} \sim \mathrm{Gamma}(\sigma a, 1), \quad
         \varepsilon_{nkt} \sim \mathrm{Gamma}((1 - \sigma) a, 1)
 
-    and chooses the best, or any of those that no class separates from it; with probability `lapse`
-    any alternative. The number of classes need not be known: Z has an Indian buffet prior. In an
-    attribute that is declared monotone classes are thresholds, liked if they hold the better levels
-    and disliked if they hold the worse, so that utility never falls as the attribute gets better.
+    and chooses the best, or any product that no class separates from it; with probability `lapse`
+    any alternative. The number of classes need not be given: Z has an Indian buffet prior. In an
+    attribute that is declared monotone, classes are thresholds, liked if they contain the better
+    levels and disliked if they contain the worse, so utility never falls as the attribute improves.
 
     Parameters
     ----------
@@ -247,9 +251,9 @@ class ProductClasses(ProductClassReports, RunByChains):
     posterior_ : xarray.DataTree
         The draws in the ArviZ schema, chain = chain or group of particles: share (of the levels of
         attributes among the choices), effect (of one level over another), n_classes,
-        classes_per_person, value_shape (a), stability (sigma), alpha, log_likelihood. There are
-        neither pointwise log-likelihoods nor prior densities: the part of a value that passes with
-        its task is integrated over by sampling, and is not stored.
+        classes_per_person, value_shape (a), stability (sigma), alpha, log_likelihood. Pointwise
+        log-likelihoods and prior densities are not available, because the transient values of a
+        task are integrated over by sampling and are not stored.
 
     References
     ----------
@@ -307,36 +311,36 @@ class ProductClasses(ProductClassReports, RunByChains):
         ----------
         data : ChoiceExperiment
         draws : int, optional
-            States of each chain, of which evenly spaced ones are kept, at most 400. None draws
-            until every row of `summary` has an R-hat of at most 1.01 and, all chains together, an
-            effective sample size of at least 400; it looks after 125 draws, and then where these
-            tell how many are needed, up to 8,000 draws or ten minutes of the processor. With
-            method="smc" the particles of each group; None: 64.
+            States of each chain, thinned evenly to at most 400. None draws until every row of
+            `summary` has an R-hat of at most 1.01 and, over all chains, an effective sample size of
+            at least 400; it checks after 125 draws and then after the number that they indicate,
+            up to 8,000 draws or ten minutes of CPU time. With method="smc" the particles of each
+            group; None: 64.
         tune : int
-            States of each chain that are discarded first. In the first half of them the lapse falls
-            from 1 to its value.
+            Warm-up states of each chain (discarded). In the first half the lapse falls from 1 to
+            its value.
         chains : int, optional
-            Independent chains; None: 4. Where chains do not agree, as for many respondents with
-            many attributes, predictions gain more by 16 chains than by longer ones. With
+            Independent chains; None: 4. If chains do not agree, as for many respondents with many
+            attributes, predictions gain more from 16 chains than from longer ones. With
             method="smc" groups of particles, 2 or more; None: 8.
         thin : int, optional
-            Sweeps of the sampler for each state; None: 16, fewer where the run would take too long.
+            Sweeps of the sampler per state; None: 16, fewer if the run would take too long.
         sweeps_per_step : int
             With method="smc" sweeps of each particle between two steps.
         cores : int, optional
-            Threads; None means as many as there are processors. Has no influence on the draws.
+            Threads; None uses all processors. Does not affect the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
-            Whether to show how far the run is.
+            Whether to show the progress of the run.
         job : str or path, optional
-            A folder that holds the draws and the state of the chains while they run. The same fit
-            goes on from it after the process was killed, and gives the draws of an unbroken run;
-            with more `draws` it goes on further.
+            A folder for the draws and the state of the chains while they run. After the process was
+            killed, the same fit resumes from it and gives the draws of an unbroken run; with more
+            `draws` it continues.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn, in place of ten minutes of
-            the processor. If half of them pass in tuning, the chains start again with less of it,
-            and a warning says so.
+            Seconds after which the run stops and keeps its draws, instead of ten minutes of CPU
+            time. If half of them pass in tuning, the chains restart with less of it, with a
+            warning.
 
         Returns
         -------
@@ -346,18 +350,18 @@ class ProductClasses(ProductClassReports, RunByChains):
         ------
         ArgumentError
             If an argument is outside its range, a monotone attribute is not in the data or has no
-            order, or an evidence of such data takes more than ten minutes of the processor and
-            there is no `max_time`.
+            order, or the evidence of such data takes more than ten minutes of CPU time and
+            `max_time` is not given.
         DataError
-            If the data are no choice experiment, have a single task, or tasks of identical
-            alternatives only; if an attribute has more than 30 levels that the data do not list; or
-            if the job is damaged, is in use, or is another fit.
+            If the data are not a choice experiment, have a single task, or only tasks of identical
+            alternatives; if an attribute has more than 30 levels that the data do not list; or if
+            the job is damaged, is in use, or belongs to another fit.
 
         Warns
         -----
         DataWarning
-            If the choices speak against a direction; or if lapse=0 and a choice can only be
-            explained by indifference.
+            If the choices contradict a direction; or if lapse=0 and only indifference explains a
+            choice.
         ConvergenceWarning
             If the chains do not agree yet.
         InterruptedWarning
@@ -365,106 +369,118 @@ class ProductClasses(ProductClassReports, RunByChains):
         """
         monotone, engine = self._checked(data), self._engine
         refuse_uninformative(data)
-        given = {
+        arguments = {
             "tune": tune,
             "thin": thin,
             "sweeps_per_step": whole("sweeps_per_step", sweeps_per_step, 1),
         }
-        usual = {"tune": TUNE, "thin": None, "sweeps_per_step": SWEEPS_PER_STEP}
-        refuse_other_methods(PRODUCT_CLASSES, self.method, given, usual)
+        defaults = {"tune": TUNE, "thin": None, "sweeps_per_step": SWEEPS_PER_STEP}
+        refuse_other_methods(PRODUCT_CLASSES, self.method, arguments, defaults)
         run = engine.run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
         return self._carry_out(
             engine.job(self, data, run, sweeps_per_step, self._remarks(data, monotone))
         )
 
-    @configures
-    def prepare(self, data: Any, draws: Any = None, chains: Any = None, **others: Any) -> Prepared:
-        """A fit to these data, after every check that it makes; nothing is drawn."""
+    @mark_as_setup
+    def prepare(
+        self, data: Any, draws: Any = None, chains: Any = None, **other_arguments: Any
+    ) -> Prepared:
+        """Check the data and arguments of a fit, without drawing."""
         self._checked(data)
         refuse_uninformative(data)
         self._engine.run(draws, TUNE, chains, None, None, None, False)
         return Prepared()
 
     def _usual_run(self) -> dict[str, Any]:
+        """Return the draws of the first look."""
         return {"draws": FIRST_DRAWS} if self.method == "mcmc" else {}
 
     def _remarks(self, data: "ChoiceExperiment", monotone: dict[str, str]) -> list[Any]:
-        """What is unusual about the data."""
-        contradicted = "" if is_quiet() else contradicted_sentence(data, monotone)
-        dominated = dominated_sentence(data, monotone) if self.lapse == 0.0 else ""
+        """Return warnings about unusual data."""
+        contradicted = "" if is_quiet() else describe_contradicted_directions(data, monotone)
+        dominated = describe_dominated_choices(data, monotone) if self.lapse == 0.0 else ""
         return [remark for remark in (contradicted, dominated) if remark]
 
     def _sampling(self, source: "ChoiceExperiment", run: Run) -> Sampling[Any]:
         from thali._data.experiments.design import build_design
 
-        from .engines.mcmc import chains_of, classes_in, draws_in, fit_of, status_of
-        from .posterior import to_datatree
-        from .state import problem_of
+        from .engines.mcmc import (
+            build_chains,
+            build_engine_result,
+            compute_mean_classes,
+            format_chain_status,
+            read_chain_draws,
+        )
+        from .posterior import build_classes_datatree
+        from .state import build_class_problem
 
-        looks = LOOKS * run.chains * seconds_of_draw(source) / BUDGET  # their share of the budget
-        thin, sweep = THIN if run.thin is None else run.thin, seconds_of_sweep(source)
-        bound = bounded(run, thin, sweep, FIRST_DRAWS, LONGEST, max(1.0 - looks, 0.5))
+        # share of the budget that the looks take
+        looks = LOOK_DRAWS * run.chains * estimate_draw_seconds(source) / BUDGET
+        thin, sweep = THIN if run.thin is None else run.thin, estimate_sweep_seconds(source)
+        bound = limit_run(run, thin, sweep, FIRST_DRAWS, MAX_DRAWS, max(1.0 - looks, 0.5))
         run = bound.run._replace(thin=bound.thin)
         problem, design = (
-            problem_of(source, self._checked(source), self.alpha),
+            build_class_problem(source, self._checked(source), self.alpha),
             build_design(source),
         )
-        known: dict[bytes, Any] = {}  # what was found of the draws at earlier looks
+        reports_by_draw: dict[bytes, Any] = {}  # reports of draws at earlier looks
 
         def tree(chains: Any) -> "xarray.DataTree":
-            found = fit_of(chains)
-            return to_datatree(
-                found,
+            fit_result = build_engine_result(chains)
+            return build_classes_datatree(
+                fit_result,
                 design,
-                {"draws": found.draws, "tune": run.tune, "thin": bound.thin},
+                {"draws": fit_result.draws, "tune": run.tune, "thin": bound.thin},
                 run.cores,
-                known,
+                reports_by_draw,
             )
 
         return Sampling(
             source,
             run,
-            lambda draws, seed: chains_of(problem, self.lapse, run, draws, seed),
+            lambda draws, seed: build_chains(problem, self.lapse, run, draws, seed),
             tree,
-            lambda tree, chains, seed: {**_attributes(tree), "_people_": source.people},
-            settings=bound.asked,
+            lambda tree, chains, seed: {**_read_fitted_attributes(tree), "_people_": source.people},
+            settings=bound.settings,
             length=lambda tree: int(tree.attrs["draws"]),
-            draws_in=draws_in,
-            status=status_of,
-            most=LONGEST,
+            draws_in=read_chain_draws,
+            status=format_chain_status,
+            most=MAX_DRAWS,
             first_draws=bound.first_draws,
-            bound=bound.most if run.max_time is None else LONGEST,
+            bound=bound.max_draws if run.max_time is None else MAX_DRAWS,
             forecast=bound.forecast,
-            shortened=lambda chains: min(1.0, sweep / seconds_of_sweep(source, classes_in(chains))),
-            next_look=next_look,
+            shortened=lambda chains: min(
+                1.0, sweep / estimate_sweep_seconds(source, compute_mean_classes(chains))
+            ),
+            next_look=schedule_next_look,
         )
 
     def _by_particles(
         self, data: "ChoiceExperiment", run: Run, sweeps_per_step: int
     ) -> dict[str, Any]:
-        """A fit by method="smc"; returns the fitted attributes."""
+        """Fit by method="smc" and return the fitted attributes."""
         from thali._data.experiments.design import build_design
 
         from .engines.smc import run_smc
-        from .posterior import to_datatree
-        from .state import problem_of
+        from .posterior import build_classes_datatree
+        from .state import build_class_problem
 
-        problem = problem_of(data, self._checked(data), self.alpha)
+        problem = build_class_problem(data, self._checked(data), self.alpha)
         settings = {"draws": run.draws, "chains": run.chains, "sweeps_per_step": sweeps_per_step}
         with opened_job(self, settings, data, run) as (folder, seed):
-            found = run_smc(problem, self.lapse, run, sweeps_per_step, seed, folder)
-        attrs = {"draws": found.draws, "interrupted": int(found.interrupted)}
-        tree = to_datatree(found, build_design(data), attrs, run.cores, {})
-        return {**_attributes(tree), "_people_": data.people}
+            fit_result = run_smc(problem, self.lapse, run, sweeps_per_step, seed, folder)
+        attrs = {"draws": fit_result.draws, "interrupted": int(fit_result.interrupted)}
+        tree = build_classes_datatree(fit_result, build_design(data), attrs, run.cores, {})
+        return {**_read_fitted_attributes(tree), "_people_": data.people}
 
-    @requires(estimated_evidence)
+    @requires(require_evidence)
     def log_evidence(self) -> LogEvidence:
         """The log evidence that the fit estimated, by ``method="smc"``.
 
         Returns
         -------
         LogEvidence
-            Whose `.estimates` are those of the groups of particles; there is no `.path`.
+            Its `.estimates` come from the groups of particles; it has no `.path`.
 
         Raises
         ------
@@ -475,11 +491,11 @@ class ProductClasses(ProductClassReports, RunByChains):
         """
         import pandas as pd
 
-        from .posterior import trace_of
+        from .posterior import read_step_trace
 
         self._require_fitted()
         refuse_unfinished(self)
-        estimates = np.atleast_2d(trace_of(self._view)["log_evidence"])[:, -1]
+        estimates = np.atleast_2d(read_step_trace(self._view)["log_evidence"])[:, -1]
         usable = self._evidence_sd_ <= USABLE
         sentence = (
             f"The {len(estimates)} groups agree: "
@@ -496,31 +512,30 @@ class ProductClasses(ProductClassReports, RunByChains):
             self._log_evidence_, self._log_evidence_se_, df, convergence, estimates, pd.DataFrame()
         )
 
-    def _evidence_of(self, data: Any, how: EvidenceRun) -> LogEvidence:
-        return self._engine.evidence_of(self, data, how)
+    def _evidence_of(self, data: Any, settings: EvidenceRun) -> LogEvidence:
+        return self._engine.evidence_of(self, data, settings)
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        from .simulate import sample_classes
+        from .simulate import sample_classes_prior
 
-        return sample_classes(self, self._checked(data), data, rngs)
+        return sample_classes_prior(self, self._checked(data), data, rngs)
 
     def _observed(self, data: Any) -> dict[str, Any]:
         from thali._data.experiments.design import build_design
 
         self._checked(data)
-        same = tuple(data.respondents) == self._design_.respondents
-        return {"chosen": build_design(data).chosen} if same else {}
+        has_same_respondents = tuple(data.respondents) == self._design_.respondents
+        return {"chosen": build_design(data).chosen} if has_same_respondents else {}
 
     def _replicates(self, rng: Any, data: Any) -> dict[str, Any]:
-        from .reports.predict import drawn_choices
+        from .reports.predict import draw_choices
 
-        groups, every = self._view.shape[0], np.arange(self._draws_.n_draws)
-        drawn = drawn_choices(self._draws_, self._design_, rng, every)
-        return {"chosen": drawn.reshape(groups, -1, len(data.chosen))}
+        groups, draw_indices = self._view.shape[0], np.arange(self._draws_.n_draws)
+        choices = draw_choices(self._draws_, self._design_, rng, draw_indices)
+        return {"chosen": choices.reshape(groups, -1, len(data.chosen))}
 
     def _checked(self, data: Any) -> dict[str, str]:
-        """The directions of monotone attributes, once the data and every argument of the model have
-        been checked."""
+        """Check the data and all arguments; return directions of monotone attributes."""
         from thali._data.experiments import ChoiceExperiment
 
         if not isinstance(data, ChoiceExperiment):
@@ -531,35 +546,37 @@ class ProductClasses(ProductClassReports, RunByChains):
         share("lapse", self.lapse, "the probability of choosing at random")
         if self.alpha is not None:
             positive("alpha", self.alpha, "the expected number of classes that a respondent uses")
-        monotone = directions_of("monotone", self.monotone, data)
+        monotone = parse_directions("monotone", self.monotone, data)
         one_of("method", self.method, tuple(ENGINES))
         refuse_many_levels(data, None)
         return monotone
 
     def _fitted_attributes(self) -> dict[str, Any]:
-        found = super()._fitted_attributes()
-        # the others follow from the posterior
-        kept = ("posterior_", "_people_", "_fitted_to_", "_state_")
-        return {name: value for name, value in found.items() if name in kept}
+        attributes = super()._fitted_attributes()
+        # the other attributes are computed from the posterior
+        stored_names = ("posterior_", "_people_", "_fitted_to_", "_state_")
+        return {name: value for name, value in attributes.items() if name in stored_names}
 
-    def _restore(self, found: dict[str, Any], path: object) -> None:
-        vars(self).update({"_people_": None} | found | _attributes(found["posterior_"]))
+    def _restore(self, attributes: dict[str, Any], path: object) -> None:
+        vars(self).update(
+            {"_people_": None} | attributes | _read_fitted_attributes(attributes["posterior_"])
+        )
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if self._interrupted_:
-            kept = self._view.draws.sizes
-            drawn = f"{plural(kept['chain'], 'chain')} of {plural(kept['draw'], 'draw')}"
-            yield InterruptedWarning(f"Stopped early; {drawn} were kept.")
+            sizes = self._view.draws.sizes
+            kept_draws = f"{plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}"
+            yield InterruptedWarning(f"Stopped early; {kept_draws} were kept.")
         convergence = self.convergence()
         if not convergence.agrees:
             yield ConvergenceWarning(convergence.message)
 
 
-def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:
-    """The fitted attributes that a posterior, new or read from a file, stands for."""
+def _read_fitted_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
+    """Return the fitted attributes from a posterior tree, new or loaded."""
     from thali._data.experiments.design import read_design
 
-    from .particles import load
+    from .particles import read_particles
 
     posterior = PosteriorTree(tree)
     stats = posterior.stats
@@ -570,6 +587,6 @@ def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:
         "_evidence_sd_": float(stats["evidence_sd"]),
         "_messages_": [line for line in str(tree.attrs.get("messages", "")).split("\n") if line],
         "_interrupted_": bool(tree.attrs.get("interrupted", 0)),
-        "_draws_": load(tree["particles"].to_dataset()),
+        "_draws_": read_particles(tree["particles"].to_dataset()),
         "_design_": read_design(posterior.fixed),
     }

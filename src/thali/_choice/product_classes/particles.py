@@ -1,4 +1,4 @@
-"""The draws of a fit of product classes: what predictions and reports read."""
+"""Recorded draws of a fit of product classes, as ragged arrays."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,26 +9,26 @@ if TYPE_CHECKING:
     import xarray
 
 
-MAX_KEPT = 400  # draws of a chain: of more, every other one is kept, every fourth, and so on
+MAX_CHAIN_DRAWS = 400  # of longer chains every second draw is kept, or every fourth, and so on
 
 
-def spacing(draws: int) -> int:
-    """Return how many draws lie between two that are kept, of so many draws of a chain."""
+def choose_spacing(draws: int) -> int:
+    """Return the spacing of kept draws that keeps at most MAX_CHAIN_DRAWS."""
     step = 1
-    while draws // step > MAX_KEPT:
+    while draws // step > MAX_CHAIN_DRAWS:
         step *= 2
     return step
 
 
 class Particles(NamedTuple):
-    """D recorded draws, equally many of each group, one group after the other, as ragged arrays.
+    """D recorded draws, equally many per group, ordered by group, as ragged arrays.
 
     The classes of draw d are rows first_class[d] to first_class[d + 1]; the features of person n in
     it are entries first_owned[d N + n] to first_owned[d N + n + 1]. Levels are in the natural order
     of the data.
     """
 
-    group: np.ndarray  # (D,) chain, or group of particles, that a draw comes from
+    group: np.ndarray  # (D,) chain, or group of particles, of a draw
     a: np.ndarray  # (D,) shape of the values
     sigma: np.ndarray  # (D,) share of it that is stable between tasks
     alpha: np.ndarray  # (D,) expected number of classes a person uses
@@ -52,23 +52,25 @@ class Particles(NamedTuple):
 
     @property
     def n_draws(self) -> int:
+        """Number of draws D over all groups."""
         return len(self.group)
 
     @property
     def n_groups(self) -> int:
-        """The number of chains, or of groups of particles."""
+        """Number of chains, or of groups of particles."""
         return int(self.group.max(initial=0)) + 1
 
     @property
     def n_respondents(self) -> int:
+        """Number of respondents N."""
         return (len(self.first_owned) - 1) // max(1, self.n_draws)
 
-    def save(self) -> "xarray.Dataset":
-        """A dataset of plain arrays, one group of the posterior tree; `load` reads it back."""
+    def to_dataset(self) -> "xarray.Dataset":
+        """Return a dataset of plain arrays that `read_particles` reads."""
         import xarray
 
         variables = {
-            name: (dims, np.asarray(getattr(self, name), _STORED.get(name)))
+            name: (dims, np.asarray(getattr(self, name), _STORED_TYPES.get(name)))
             for name, dims in _DIMENSIONS.items()
         }
         return xarray.Dataset(
@@ -107,12 +109,11 @@ _TYPES = {
     "active": np.bool_,
     "member": np.bool_,
 }
-_STORED = {"active": np.int8, "member": np.int8}  # netCDF has no booleans
+_STORED_TYPES = {"active": np.int8, "member": np.int8}  # netCDF has no booleans
 
 
-def load(group: "xarray.Dataset | Mapping[Any, Any]") -> Particles:
-    """The draws that `Particles.save` wrote: from the dataset, or from the group of a tree that
-    holds it."""
+def read_particles(group: "xarray.Dataset | Mapping[Any, Any]") -> Particles:
+    """Return the draws that `Particles.to_dataset` wrote, from a dataset or mapping."""
     arrays = {
         name: np.asarray(group[name]).astype(_TYPES.get(name, np.int64)) for name in _DIMENSIONS
     }
@@ -120,8 +121,8 @@ def load(group: "xarray.Dataset | Mapping[Any, Any]") -> Particles:
     return Particles(lapse=float(attributes["lapse"]), beta=float(attributes["beta"]), **arrays)
 
 
-def joined(parts: Sequence[Particles]) -> Particles:
-    """The draws of several parts one after the other; all must be of the same data and model."""
+def concatenate_draws(parts: Sequence[Particles]) -> Particles:
+    """Concatenate draws of the same data and model."""
     if len(parts) == 1:
         return parts[0]
     first = parts[0]
@@ -135,8 +136,8 @@ def joined(parts: Sequence[Particles]) -> Particles:
     for name in ends:
         pieces, base = [np.zeros(1, np.int64)], 0
         for p in parts:
-            own = getattr(p, name)
-            pieces.append(own[1:] + base)
-            base += own[-1]
+            part_ends = getattr(p, name)
+            pieces.append(part_ends[1:] + base)
+            base += part_ends[-1]
         fields[name] = np.concatenate(pieces)
     return Particles(**fields, **{name: getattr(first, name) for name in shared})

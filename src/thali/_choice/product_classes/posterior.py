@@ -1,5 +1,4 @@
-"""The posterior of product classes as an ArviZ tree: chain = group, draw = recorded draw of that
-group."""
+"""The posterior of product classes as an ArviZ tree: chain = group, draw = recorded draw."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from thali._posterior.view import PosteriorTree
 if TYPE_CHECKING:
     import xarray
 
-    from .engines.fit import EngineResult
+    from .engines.draw_records import EngineResult
     from .particles import Particles
 
 _DESCRIPTIONS = {
@@ -24,11 +23,11 @@ _DESCRIPTIONS = {
 }
 
 
-def quantities_of(draws: "Particles") -> dict[str, np.ndarray]:
-    """The label-free quantities of every draw, as arrays (chain, draw)."""
+def compute_scalar_quantities(draws: "Particles") -> dict[str, np.ndarray]:
+    """Return label-free quantities of every draw, arrays (chain, draw) by name."""
     groups = draws.n_groups
     owned = np.diff(draws.first_owned).reshape(draws.n_draws, draws.n_respondents).sum(axis=1)
-    values = {
+    quantities = {
         "n_classes": np.diff(draws.first_class),
         "classes_per_person": owned / max(draws.n_respondents, 1),
         "value_shape": draws.a,
@@ -36,30 +35,36 @@ def quantities_of(draws: "Particles") -> dict[str, np.ndarray]:
         "alpha": draws.alpha,
         "log_likelihood": draws.log_likelihood,
     }
-    return {name: np.asarray(value).reshape(groups, -1) for name, value in values.items()}
+    return {name: np.asarray(quantity).reshape(groups, -1) for name, quantity in quantities.items()}
 
 
-def to_datatree(
+def build_classes_datatree(
     fit: "EngineResult",
     design: ExperimentDesign,
     attrs: dict[Any, Any],
     cores: int | None,
     known: dict[bytes, Any],
 ) -> "xarray.DataTree":
-    """Return the posterior tree of a fit; `known` is what was found of draws before, and receives
-    what is new."""
+    """Build the posterior tree of a fit.
+
+    `known` contains the reports of earlier draws, by draw, and receives new ones.
+    """
     from thali._posterior.store import origin, tree_of
 
-    from .reports.effects import named_reports, prediction_difference, simulate_reports
+    from .reports.effects import estimate_prediction_difference, label_reports, simulate_reports
 
     reports = simulate_reports(fit.particles, design, cores, known)
-    posterior = draws_group(fit.particles).assign(named_reports(reports, fit.particles, design))
+    posterior = build_scalar_group(fit.particles).assign(
+        label_reports(reports, fit.particles, design)
+    )
     groups = {
         "posterior": posterior,
         "observed_data": design.observed(),
-        "sample_stats": _stats(fit, prediction_difference(reports, fit.particles)),
+        "sample_stats": _build_sample_stats(
+            fit, estimate_prediction_difference(reports, fit.particles)
+        ),
         "constant_data": design.to_dataset(),
-        "particles": fit.particles.save(),
+        "particles": fit.particles.to_dataset(),
     }
     return tree_of(
         groups,
@@ -72,17 +77,19 @@ def to_datatree(
     )
 
 
-def draws_group(draws: "Particles") -> "xarray.Dataset":
-    """The label-free quantities as a group of a tree."""
+def build_scalar_group(draws: "Particles") -> "xarray.Dataset":
+    """Build the group of label-free quantities of a tree."""
     from thali._posterior.store import described_draws
 
-    variables = {name: (("chain", "draw"), values) for name, values in quantities_of(draws).items()}
+    variables = {
+        name: (("chain", "draw"), values)
+        for name, values in compute_scalar_quantities(draws).items()
+    }
     return described_draws(variables, {}, variables["alpha"][1].shape, _DESCRIPTIONS)
 
 
-def _stats(fit: "EngineResult", difference: float) -> "xarray.Dataset":
-    """The evidence, the quantities of each step, and how much predictions of another run would
-    differ."""
+def _build_sample_stats(fit: "EngineResult", difference: float) -> "xarray.Dataset":
+    """Build the group of evidence, step trace, and prediction difference."""
     import xarray as xr
 
     names = ("log_evidence", "log_evidence_se", "evidence_sd")
@@ -94,8 +101,8 @@ def _stats(fit: "EngineResult", difference: float) -> "xarray.Dataset":
     return xr.Dataset(variables)
 
 
-def trace_of(posterior: PosteriorTree) -> dict[str, np.ndarray]:
-    """The quantities of each step of a fit: arrays (chain, step) or (step,), by name."""
+def read_step_trace(posterior: PosteriorTree) -> dict[str, np.ndarray]:
+    """Return quantities of each step by name, (chain, step) or (step,)."""
     stats = posterior.stats
     return {
         str(name)[6:]: stats[name].values

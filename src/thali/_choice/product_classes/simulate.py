@@ -1,4 +1,4 @@
-"""Choices simulated at a state, and draws from the prior with choices at each of them."""
+"""Choices simulated at a state, and draws from the prior with choices."""
 
 import math
 from collections.abc import Sequence
@@ -10,16 +10,16 @@ from thali._compile.jit import compiled, part, scalar
 from thali._data.experiments.design import build_design
 from thali._model.prior_sample import PriorSample, predictive_group
 
-from .engines.fit import Keeper
+from .engines.draw_records import DrawRecorder
 from .likelihood import (
-    compare,
+    compare_chosen,
     is_inside,
+    log_add_exp,
     log_likelihood,
-    log_sum,
 )
-from .particles import joined
-from .posterior import draws_group
-from .reports.effects import named_reports, simulate_reports
+from .particles import concatenate_draws
+from .posterior import build_scalar_group
+from .reports.effects import label_reports, simulate_reports
 from .state import (
     CLASS,
     NEXT_OWNED,
@@ -28,9 +28,9 @@ from .state import (
     SIGN,
     SPLIT,
     TOP,
-    problem_of,
-    target_of,
-    workspace,
+    build_class_problem,
+    build_target,
+    build_workspace,
 )
 from .sweep import draw_state
 
@@ -41,22 +41,21 @@ if TYPE_CHECKING:
 
 
 @scalar
-def utility_difference(problem: Any, state: Any, n: Any, tau: Any, r: Any, other: Any) -> Any:
-    """Sign of the utility of row r minus that of another row, from the features that separate them;
-    0 if none does."""
+def compare_utilities(problem: Any, state: Any, n: Any, tau: Any, r: Any, r_other: Any) -> Any:
+    """Return the sign of u(r) − u(other), 0 if no feature separates them."""
     top = -math.inf
-    for once in range(2):
+    for pass_index in range(2):
         total, apart = 0.0, 0
         f = state.features.people[n, 0]
         while f >= 0:
             k = state.features.slots[f, CLASS]
             d = (1 if is_inside(problem.tasks.rows, r, state.bits, k) else 0) - (
-                1 if is_inside(problem.tasks.rows, other, state.bits, k) else 0
+                1 if is_inside(problem.tasks.rows, r_other, state.bits, k) else 0
             )
             if d != 0:
-                value = log_sum(state.features.log_theta[f], state.features.log_eps[f, tau])
+                value = log_add_exp(state.features.log_theta[f], state.features.log_eps[f, tau])
                 apart += 1
-                if once == 0:
+                if pass_index == 0:
                     top = max(top, value)
                 else:
                     total += d * (1 - 2 * state.features.slots[f, SIGN]) * math.exp(value - top)
@@ -70,18 +69,18 @@ def utility_difference(problem: Any, state: Any, n: Any, tau: Any, r: Any, other
 def draw_choice(
     rng: np.random.Generator, problem: Any, target: Any, state: Any, n: Any, tau: Any, t: Any
 ) -> Any:
-    """The chosen row in task t."""
-    first, end = problem.tasks.first_row[t], problem.tasks.first_row[t + 1]
+    """Draw the chosen row of task t."""
+    start, end = problem.tasks.first_row[t], problem.tasks.first_row[t + 1]
     if rng.random() < target.delta[t]:
-        return first + int(rng.random() * (end - first))
-    best = first
-    for r in range(first + 1, end):
-        if utility_difference(problem, state, n, tau, r, best) > 0:
+        return start + int(rng.random() * (end - start))
+    best = start
+    for r in range(start + 1, end):
+        if compare_utilities(problem, state, n, tau, r, best) > 0:
             best = r
     winners = 1
     choice = best
-    for r in range(first, end):
-        if r != best and utility_difference(problem, state, n, tau, r, best) == 0:
+    for r in range(start, end):
+        if r != best and compare_utilities(problem, state, n, tau, r, best) == 0:
             winners += 1
             if rng.random() * winners < 1.0:
                 choice = r
@@ -89,23 +88,28 @@ def draw_choice(
 
 
 @part
-def simulate(rng: np.random.Generator, problem: Any, target: Any, state: Any, chosen: Any) -> None:
-    """New choices of the people present, chosen product first; `chosen` (tasks,) receives its place
-    in the task."""
+def simulate_choices(
+    rng: np.random.Generator, problem: Any, target: Any, state: Any, chosen: Any
+) -> None:
+    """Draw new choices of all present respondents and reorder their rows.
+
+    The chosen product moves to the first row of its task; `chosen` (tasks,) receives its former
+    place.
+    """
     for n in range(state.whole[PRESENT]):
         for t in range(problem.tasks.first_task[n], problem.tasks.first_task[n + 1]):
             r = draw_choice(rng, problem, target, state, n, t - problem.tasks.first_task[n], t)
-            first = problem.tasks.first_row[t]
-            chosen[t] = r - first
+            start = problem.tasks.first_row[t]
+            chosen[t] = r - start
             for w in range(problem.tasks.rows.shape[1]):
-                problem.tasks.rows[first, w], problem.tasks.rows[r, w] = (
+                problem.tasks.rows[start, w], problem.tasks.rows[r, w] = (
                     problem.tasks.rows[r, w],
-                    problem.tasks.rows[first, w],
+                    problem.tasks.rows[start, w],
                 )
     for f in range(state.whole[TOP]):
         n, k = state.features.slots[f, PERSON], state.features.slots[f, CLASS]
         if n >= 0:
-            state.features.slots[f, SPLIT] = compare(
+            state.features.slots[f, SPLIT] = compare_chosen(
                 problem.tasks,
                 state.bits,
                 k,
@@ -117,45 +121,45 @@ def simulate(rng: np.random.Generator, problem: Any, target: Any, state: Any, ch
 
 
 @compiled
-def new_choices(
+def run_simulate_choices(
     rng: np.random.Generator, problem: Any, target: Any, state: Any, chosen: Any
 ) -> None:
-    """See `simulate`."""
-    simulate(rng, problem, target, state, chosen)
+    """Run `simulate_choices`, compiled."""
+    simulate_choices(rng, problem, target, state, chosen)
 
 
-def sample_classes(
+def sample_classes_prior(
     model: "ProductClasses",
     monotone: dict[str, str],
     data: "ChoiceExperiment",
     rngs: Sequence[np.random.Generator],
 ) -> PriorSample:
-    """Classes, who owns them, their values, and a choice in each task."""
+    """Draw classes, owners, values and choices from the prior, one per generator."""
     # rows of a task in their order
-    first = data.with_fields(chosen=np.zeros(data.n_tasks, np.int64))
-    problem = problem_of(first, monotone, model.alpha)
+    first_chosen = data.with_fields(chosen=np.zeros(data.n_tasks, np.int64))
+    problem = build_class_problem(first_chosen, monotone, model.alpha)
     rows = problem.tasks.rows.copy()
-    target, keeper = target_of(problem, model.lapse), Keeper(problem)
-    drawn, chosen = [], []
+    target, keeper = build_target(problem, model.lapse), DrawRecorder(problem)
+    prior_draws, chosen = [], []
     for rng in rngs:
         problem.tasks.rows[...] = rows  # reordered by simulated choices
         state, choice = (
             draw_state(rng, problem, shapes_from_prior=True),
             np.zeros(data.n_tasks, np.int64),
         )
-        new_choices(rng, problem, target, state, choice)
-        found = log_likelihood(problem, target, state, workspace(problem, state))
-        drawn.append(keeper.draw(state, 0, found, model.lapse))
+        run_simulate_choices(rng, problem, target, state, choice)
+        log_lik = log_likelihood(problem, target, state, build_workspace(problem, state))
+        prior_draws.append(keeper.record(state, 0, log_lik, model.lapse))
         chosen.append(choice)
-    design, draws = build_design(data), joined(drawn)
-    group = draws_group(draws).assign(
-        named_reports(simulate_reports(draws, design, cores=1), draws, design)
+    design, draws = build_design(data), concatenate_draws(prior_draws)
+    group = build_scalar_group(draws).assign(
+        label_reports(simulate_reports(draws, design, cores=1), draws, design)
     )
     predictive = predictive_group(design.observed(), group, {"chosen": np.array(chosen)[None]})
-    new = [(data.with_fields(chosen=choice),) for choice in chosen]
+    new_data = [(data.with_fields(chosen=choice),) for choice in chosen]
     return PriorSample(
         group,
         predictive,
-        new,
+        new_data,
         {"observed_data": design.observed(), "constant_data": design.to_dataset()},
     )

@@ -1,5 +1,4 @@
-"""Draws of Plackett–Luce regression: as a tree in the ArviZ schema, in tables, and averaged into
-predictions."""
+"""Draws of Plackett–Luce regression: posterior tree, tables and predictions."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +9,7 @@ import numpy as np
 
 from thali._inference.chains import cut_records
 from thali._inference.warn import is_quiet, warn
-from thali._model.available import draws, requires
+from thali._model.requirements import require_draws, requires
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import PosteriorTree, flat
 from thali.errors import DataWarning
@@ -24,12 +23,12 @@ if TYPE_CHECKING:
 
     from thali._data.rows import TrainingData
 
-    from .gibbs import GibbsSettings, WeightChain
+    from .chain import GibbsSettings, WeightChain
     from .state import WeightPrior
 
-MAX_LOGITS = 40  # rows of the training data whose predictions are checked for convergence
-_BLOCK = 2**21  # scores computed at a time
-NOTHING = 1e-290  # a sum of scores below it has lost its leading digits
+MAX_LOGITS = 40  # training rows whose log odds are checked for convergence
+_BLOCK_SCORES = 2**21  # scores computed at a time
+MIN_SCORE = 1e-290  # smaller sums of scores have lost their leading digits
 
 _DESCRIPTIONS = {
     "a": "shape of the prior on the weights",
@@ -41,42 +40,49 @@ _DESCRIPTIONS = {
 _NOTES = {"a": "a", "weights": "the relative weights, as a point of the simplex"}
 
 
-def to_datatree(
+def build_weight_tree(
     chains: Sequence["WeightChain"],
     settings: "GibbsSettings",
     data: "TrainingData",
     classes: np.ndarray,
     columns: Sequence[str],
 ) -> "xarray.DataTree":
-    """The draws of all chains as one tree; interrupted ones are cut so that the most draws
-    remain."""
+    """Build the posterior tree of all chains in the ArviZ schema.
+
+    Interrupted chains are cut so that most draws remain.
+    """
     import xarray as xr
 
     from thali._posterior.densities import add_log_prior
     from thali._posterior.store import origin, tree_of
 
-    from ..rows import add_log_likelihood, observed_rows
+    from ..row_groups import add_log_likelihood, build_observed_row_groups
 
-    kept, parts = cut_records(chains)
-    drawn = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
-    weights = drawn["weights"]
+    recorded_chains, parts = cut_records(chains)
+    draws = {name: np.stack([record[name] for record in parts]) for name in parts[0]}
+    weights = draws["weights"]
     W, codes = data.matrix, data.codes
-    chosen = chosen_rows(len(data.row))
-    row = data.row[chosen]
-    logits = data.number[chosen], logits_of(weights, W[row], codes[row])
-    posterior = draws_group(drawn["a"], drawn["log_likelihood"], weights, logits, classes, columns)
+    logit_rows = select_logit_rows(len(data.row))
+    row = data.row[logit_rows]
+    logits = data.number[logit_rows], compute_logits(weights, W[row], codes[row])
+    posterior = build_weight_group(
+        draws["a"], draws["log_likelihood"], weights, logits, classes, columns
+    )
     stats = {
-        name: ("chain", np.array([chain.stats[name] for chain in kept])) for name in kept[0].stats
+        name: ("chain", np.array([chain.stats[name] for chain in recorded_chains]))
+        for name in recorded_chains[0].stats
     }
     groups = {
         "posterior": posterior,
-        **observed_rows(data, classes, {"learned_a": settings.prior.learned}),
+        **build_observed_row_groups(data, classes, {"learned_a": settings.prior.learned}),
         "sample_stats": xr.Dataset(stats, {"chain": posterior["chain"]}),
     }
-    add_log_likelihood(groups, lambda rows: _log_own(weights, W[rows], codes[rows]), data)
+    add_log_likelihood(
+        groups, lambda rows: _log_class_probability(weights, W[rows], codes[rows]), data
+    )
     add_log_prior(
         groups,
-        _log_prior(settings.prior, drawn["a"], drawn["log_weights"], weights[0, 0].size),
+        _log_prior(settings.prior, draws["a"], draws["log_weights"], weights[0, 0].size),
         _NOTES,
     )
     return tree_of(
@@ -90,7 +96,7 @@ def to_datatree(
     )
 
 
-def draws_group(
+def build_weight_group(
     a: np.ndarray,
     log_likelihood: np.ndarray,
     weights: np.ndarray,
@@ -98,11 +104,13 @@ def draws_group(
     classes: np.ndarray,
     columns: Sequence[str],
 ) -> "xarray.Dataset":
-    """Draws (chain, draw, ...) as a group of a tree; logits are numbers of rows, and theirs (chain,
-    draw, row)."""
+    """Build a group of draws (chain, draw, ...) of a tree.
+
+    `logits` is a pair: row numbers, and log odds (chain, draw, row).
+    """
     from thali._posterior.store import described_draws
 
-    from ..rows import class_labels
+    from ..row_groups import convert_class_labels
 
     by_draw = ("chain", "draw")
     variables = {
@@ -111,62 +119,71 @@ def draws_group(
         "weights": ((*by_draw, "class", "term"), weights),
         "logit": ((*by_draw, "row"), logits[1]),
     }
-    coordinates = {"class": class_labels(classes), "term": list(columns), "row": logits[0]}
+    coordinates = {"class": convert_class_labels(classes), "term": list(columns), "row": logits[0]}
     return described_draws(variables, coordinates, a.shape, _DESCRIPTIONS)
 
 
-def chosen_rows(rows: int) -> np.ndarray:
-    """The rows whose log odds are recorded, by their numbers."""
-    return np.unique(np.linspace(0, rows - 1, MAX_LOGITS).astype(int))
+def select_logit_rows(n_rows: int) -> np.ndarray:
+    """Return the indices of the rows whose log odds are recorded."""
+    return np.unique(np.linspace(0, n_rows - 1, MAX_LOGITS).astype(int))
 
 
 def _log_prior(
-    prior: "WeightPrior", a: np.ndarray, log_weights: np.ndarray, count: int
+    prior: "WeightPrior", a: np.ndarray, log_weights: np.ndarray, n_weights: int
 ) -> dict[str, np.ndarray]:
-    """p(a) ∝ 1/a between its ends, and Dirichlet(a, ..., a) of the `count` relative weights."""
+    """Compute log priors of a and of `n_weights` relative weights.
+
+    p(a) ∝ 1/a in its range; the weights have the prior Dirichlet(a, ..., a).
+    """
     from scipy.special import gammaln
 
-    found = {"a": -np.log(a) - np.log(prior.high - prior.low)} if prior.learned else {}
-    found["weights"] = gammaln(count * a) - count * gammaln(a) + (a - 1.0) * log_weights
-    return found
+    log_priors = {"a": -np.log(a) - np.log(prior.high - prior.low)} if prior.learned else {}
+    log_priors["weights"] = (
+        gammaln(n_weights * a) - n_weights * gammaln(a) + (a - 1.0) * log_weights
+    )
+    return log_priors
 
 
-def _log_own(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """ln P of the class of each row, shape (chains, draws, rows)."""
+def _log_class_probability(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Compute ln P of each row's class, shape (chains, draws, rows)."""
     scores = np.tensordot(weights, W, axes=(3, 1))
-    own = np.take_along_axis(scores, np.broadcast_to(codes, scores[:, :, :1].shape), axis=2)[
-        :, :, 0
-    ]
-    return np.log(np.maximum(own, NOTHING)) - np.log(np.maximum(scores.sum(axis=2), NOTHING))
+    class_scores = np.take_along_axis(
+        scores, np.broadcast_to(codes, scores[:, :, :1].shape), axis=2
+    )[:, :, 0]
+    return np.log(np.maximum(class_scores, MIN_SCORE)) - np.log(
+        np.maximum(scores.sum(axis=2), MIN_SCORE)
+    )
 
 
-def logits_of(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """ln P/(1 − P) of a class of each row, shape (chains, draws, rows); codes (rows,), or (draws,
-    rows)."""
+def compute_logits(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Compute ln P/(1 − P) of a class per row, shape (chains, draws, rows).
+
+    `codes` has shape (rows,) or (draws, rows).
+    """
     scores = np.tensordot(weights, W, axes=(3, 1))  # chain, draw, class, row
-    own = np.take_along_axis(
+    class_scores = np.take_along_axis(
         scores, np.expand_dims(np.broadcast_to(codes, scores[:, :, 0].shape), 2), axis=2
     )[:, :, 0]
-    others = np.where(np.arange(weights.shape[2])[:, None] == codes[..., None, :], 0.0, scores).sum(
-        axis=2
-    )
-    return np.log(np.maximum(own, NOTHING)) - np.log(np.maximum(others, NOTHING))
+    other_scores = np.where(
+        np.arange(weights.shape[2])[:, None] == codes[..., None, :], 0.0, scores
+    ).sum(axis=2)
+    return np.log(np.maximum(class_scores, MIN_SCORE)) - np.log(np.maximum(other_scores, MIN_SCORE))
 
 
-def quantities_of(posterior: PosteriorTree) -> dict[str, np.ndarray]:
-    """The rows of the summary: a if it was learned, log_likelihood, logit[row]."""
-    logits, found = posterior.draws["logit"], {"log_likelihood": posterior.log_likelihood}
+def collect_weight_summary(posterior: PosteriorTree) -> dict[str, np.ndarray]:
+    """Return draws by row of the summary: a (if learned), log_likelihood, logit[row]."""
+    logits, quantities = posterior.draws["logit"], {"log_likelihood": posterior.log_likelihood}
     if posterior.fixed["learned_a"]:
-        found = {"a": posterior.draws["a"].values} | found
-    return found | {
-        f"logit[{row}]": logits.values[..., place] for place, row in enumerate(logits["row"].values)
+        quantities = {"a": posterior.draws["a"].values} | quantities
+    return quantities | {
+        f"logit[{row}]": logits.values[..., index] for index, row in enumerate(logits["row"].values)
     }
 
 
-def weights_table(
+def build_weights_table(
     weights: np.ndarray, classes: np.ndarray, columns: Sequence[str], ci: float
 ) -> "pandas.DataFrame":
-    """Mean and interval of every relative weight, the largest first."""
+    """Build a table of means and intervals of relative weights, largest first."""
     from thali._tables import Table
 
     low, high = np.quantile(weights, tails_of(ci), axis=0)
@@ -178,60 +195,68 @@ def weights_table(
         "weight_low": low.ravel(),
         "weight_high": high.ravel(),
     }
-    found = Table(table).sort_values("weight", ascending=False, kind="stable", ignore_index=True)
-    found.attrs["interval"] = ci
-    return found
+    frame = Table(table).sort_values("weight", ascending=False, kind="stable", ignore_index=True)
+    frame.attrs["interval"] = ci
+    return frame
 
 
-def mean_probabilities(
+def average_probabilities(
     weights: np.ndarray,
     rows: int,
-    W_of: Callable[..., Any],
-    logs_of: Callable[..., Any],
+    compute_W: Callable[..., Any],
+    compute_logs: Callable[..., Any],
     class_count: np.ndarray,
 ) -> np.ndarray:
-    """Class probabilities of new rows, averaged over draws; memory does not grow with the number of
-    rows."""
-    result = np.empty((rows, weights.shape[1]))
-    for part, probabilities in probability_blocks(weights, rows, W_of, logs_of, class_count):
-        result[part] = probabilities.mean(axis=1)
-    return result
+    """Average class probabilities of new rows over draws.
+
+    Memory does not grow with the number of rows.
+    """
+    means = np.empty((rows, weights.shape[1]))
+    for block, probabilities in iterate_weight_probabilities(
+        weights, rows, compute_W, compute_logs, class_count
+    ):
+        means[block] = probabilities.mean(axis=1)
+    return means
 
 
-def probability_blocks(
+def iterate_weight_probabilities(
     weights: np.ndarray,
     rows: int,
-    W_of: Callable[..., Any],
-    logs_of: Callable[..., Any],
+    compute_W: Callable[..., Any],
+    compute_logs: Callable[..., Any],
     class_count: np.ndarray,
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Some rows at a time, and their class probabilities in every draw, shape (rows, draws, K)."""
+    """Yield blocks of rows and class probabilities, shape (rows, draws, K)."""
     draws, classes, p = weights.shape
     flat = weights.reshape(-1, p)
-    step = max(1, _BLOCK // len(flat))
+    step = max(1, _BLOCK_SCORES // len(flat))
     for start in range(0, rows, step):
-        part = slice(start, min(start + step, rows))
-        scores = (W_of(part) @ flat.T).reshape(-1, draws, classes)
+        block = slice(start, min(start + step, rows))
+        scores = (compute_W(block) @ flat.T).reshape(-1, draws, classes)
         totals = scores.sum(axis=2, keepdims=True)
-        lost = totals[..., 0] < NOTHING
-        if lost.any():
-            logs = logs_of(part)
-            for row in np.flatnonzero(lost.any(axis=1)):
-                of_draws = weights[lost[row]]
-                logs_of_row = np.broadcast_to(logs[row], (len(of_draws), p))
-                scores[row, lost[row]] = scores_from_logs(logs_of_row, of_draws, class_count)
+        has_underflow = totals[..., 0] < MIN_SCORE
+        if has_underflow.any():
+            logs = compute_logs(block)
+            for row in np.flatnonzero(has_underflow.any(axis=1)):
+                draw_weights = weights[has_underflow[row]]
+                row_logs = np.broadcast_to(logs[row], (len(draw_weights), p))
+                scores[row, has_underflow[row]] = compute_scores_from_logs(
+                    row_logs, draw_weights, class_count
+                )
             totals = scores.sum(axis=2, keepdims=True)
-        yield part, scores / totals
+        yield block, scores / totals
 
 
-def scores_from_logs(logs: np.ndarray, weights: np.ndarray, class_count: np.ndarray) -> np.ndarray:
-    """Relative scores (rows, K) of rows whose scores are too small for floats."""
+def compute_scores_from_logs(
+    logs: np.ndarray, weights: np.ndarray, class_count: np.ndarray
+) -> np.ndarray:
+    """Compute relative scores (rows, K) that are too small for floats."""
     with np.errstate(divide="ignore"):
         terms = logs[:, None, :] + np.log(weights)
-    top = terms.max(axis=(1, 2), keepdims=True)
-    undefined = ~np.isfinite(top[:, 0, 0])
-    scores = np.exp(terms - np.where(np.isfinite(top), top, 0.0)).sum(axis=2)
-    if undefined.any() and not is_quiet():
+    maximum = terms.max(axis=(1, 2), keepdims=True)
+    is_undefined = ~np.isfinite(maximum[:, 0, 0])
+    scores = np.exp(terms - np.where(np.isfinite(maximum), maximum, 0.0)).sum(axis=2)
+    if is_undefined.any() and not is_quiet():
         warn(
             DataWarning(
                 "Some rows are zero in every column of W with a nonzero weight, so the class"
@@ -239,42 +264,42 @@ def scores_from_logs(logs: np.ndarray, weights: np.ndarray, class_count: np.ndar
                 " keep all weights."
             )
         )
-    scores[undefined] = class_count
+    scores[is_undefined] = class_count
     return scores
 
 
-# How much of the weights of Plackett–Luce regression goes with each covariate ---------------------
+# Shares of the covariates in the weights of Plackett–Luce regression ------------------------------
 
 
-def importances(weights: np.ndarray, design: PlackettLuceDesign) -> np.ndarray:
-    """Shares (d,) of the covariates in relative weights (K, p)."""
+def compute_importances(weights: np.ndarray, design: PlackettLuceDesign) -> np.ndarray:
+    """Return shares (d,) of the covariates in relative weights (K, p)."""
     if callable(design.transform):
         raise AttributeError(
             "A custom transform function does not define which covariates a column of W is made"
             " of; use weights_ instead."
         )
-    of_column, d = weights.sum(axis=0), len(design.names)
+    column_shares, d = weights.sum(axis=0), len(design.names)
     varies = np.ones(d, bool) if design.standard is None else design.standard.varies
     shares = np.zeros(d)
     if design.transform is None:
-        shares[:] = of_column
+        shares[:] = column_shares
     else:
-        places = np.flatnonzero(varies)
-        v = len(places)
-        shares[places] = of_column[:v] + of_column[v : 2 * v]
+        varying = np.flatnonzero(varies)
+        v = len(varying)
+        shares[varying] = column_shares[:v] + column_shares[v : 2 * v]
         if design.transform == "exponential-pairs":
-            of_pair = of_column[2 * v : -1].reshape(-1, 2).sum(axis=1)
-            for share, pair in zip(of_pair, combinations(places, 2), strict=True):
+            pair_shares = column_shares[2 * v : -1].reshape(-1, 2).sum(axis=1)
+            for share, pair in zip(pair_shares, combinations(varying, 2), strict=True):
                 shares[list(pair)] += 0.5 * share
     total = shares.sum()
     return shares / total if total > 0.0 else shares
 
 
-# What a fitted Plackett-Luce regression answers about its weights ---------------------------------
+# Tables of the weights of a fitted Plackett–Luce regression ---------------------------------------
 
 
-class WeightAnswers:
-    """Tables and a picture of the relative weights."""
+class WeightTables:
+    """Tables of the relative weights of a fitted model."""
 
     _columns_: list[str]
     classes_: np.ndarray
@@ -286,8 +311,8 @@ class WeightAnswers:
         @property
         def _view(self) -> Any: ...
 
-    def _labelled(self, weights: np.ndarray, columns: list[str]) -> Any:
-        """Weights with classes and columns where the data had names."""
+    def _label_weights(self, weights: np.ndarray, columns: list[str]) -> Any:
+        """Label weights with classes and columns if the data had names."""
         if "feature_names_in_" not in vars(self):
             return weights
         import pandas
@@ -296,10 +321,11 @@ class WeightAnswers:
             weights, index=pandas.Index(self.classes_, name="class"), columns=columns
         )
 
-    @requires(draws)
+    @requires(require_draws)
     def weights_table(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior mean and interval of every relative weight, the largest first, after
-        `method="gibbs"`.
+        """Return means and intervals of relative weights, largest first.
+
+        It requires `method="gibbs"`.
 
         Parameters
         ----------
@@ -319,16 +345,15 @@ class WeightAnswers:
         """
 
         weights = self._view.draws["weights"].values
-        return weights_table(flat(weights), self.classes_, self._columns_, ci)
+        return build_weights_table(flat(weights), self.classes_, self._columns_, ci)
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """The share of each covariate in the relative weights, for scikit-learn's `SelectFromModel`
-        and `RFE`.
+        """Share of each covariate in the relative weights, shape (d,).
 
-        The relative weights of all columns of W that a covariate is part of, added up over classes;
-        a column of a sum of two covariates counts half for each. The column of ones is left out,
-        and the shares sum to 1.
+        scikit-learn's `SelectFromModel` and `RFE` use it. It is the sum of the relative weights of
+        all columns of W that contain the covariate, over classes; a column of a sum of two
+        covariates counts half for each. The column of ones is omitted, and the shares sum to 1.
 
         Returns
         -------
@@ -339,49 +364,50 @@ class WeightAnswers:
         NotFittedError
             Before `fit`.
         AttributeError
-            If `transform` is a function, which does not say which covariates a column is made of.
+            If `transform` is a function, because the covariates of a column are then unknown.
         """
 
         self._require_fitted()
-        return importances(np.asarray(self.weights_), self._design_)
+        return compute_importances(np.asarray(self.weights_), self._design_)
 
 
-# Draws from the prior of Plackett–Luce regression, and labels simulated at each of them -----------
+# Draws from the prior of Plackett–Luce regression, with simulated labels -------------------------
 
 
-def sample_weights(
+def sample_prior_weights(
     prior: WeightPrior,
     W: np.ndarray,
     classes: np.ndarray,
     columns: Sequence[str],
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
-    """The shape a and the weights, and a label for every row."""
+    """Sample the shape a, weights and a label for each row."""
     with np.errstate(divide="ignore"):
         logs = np.log(W)
     rows = np.arange(len(W))
-    shapes, weights, codes, likelihoods = [], [], [], []
+    a_draws, weights, codes, likelihoods = [], [], [], []
     for rng in rngs:
         a = math.exp(rng.uniform(prior.low, prior.high)) if prior.learned else math.exp(prior.low)
-        log_weights = _log_gamma(rng, a, (len(classes), W.shape[1]))  # the rate b has no influence
+        log_weights = _sample_log_gamma(
+            rng, a, (len(classes), W.shape[1])
+        )  # the rate b has no influence
         log_scores = np.logaddexp.reduce(logs[:, None, :] + log_weights, axis=2)
         log_p = log_scores - np.logaddexp.reduce(log_scores, axis=1, keepdims=True)
-        drawn = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
+        row_codes = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
         relative = np.exp(log_weights - log_weights.max())
-        shapes.append(a)
+        a_draws.append(a)
         weights.append(relative / relative.sum())
-        codes.append(drawn)
-        likelihoods.append(log_p[rows, drawn].sum())
+        codes.append(row_codes)
+        likelihoods.append(log_p[rows, row_codes].sum())
     labels = np.array(codes)
-    chosen, drawn_weights = chosen_rows(len(W)), np.array([weights])
-    logits = chosen, logits_of(drawn_weights, W[chosen], labels[:, chosen])
-    group = draws_group(
-        np.array([shapes]), np.array([likelihoods]), drawn_weights, logits, classes, columns
+    logit_rows, drawn_weights = select_logit_rows(len(W)), np.array([weights])
+    logits = logit_rows, compute_logits(drawn_weights, W[logit_rows], labels[:, logit_rows])
+    group = build_weight_group(
+        np.array([a_draws]), np.array([likelihoods]), drawn_weights, logits, classes, columns
     )
     return group, labels
 
 
-def _log_gamma(rng: np.random.Generator, a: float, shape: tuple[int, int]) -> np.ndarray:
-    """Logarithms of Gamma(a, 1) variables, also where a is so small that they leave the range of
-    floats."""
+def _sample_log_gamma(rng: np.random.Generator, a: float, shape: tuple[int, int]) -> np.ndarray:
+    """Sample logarithms of Gamma(a, 1), also for tiny a."""
     return np.log(rng.standard_gamma(a + 1.0, shape)) - rng.standard_exponential(shape) / a

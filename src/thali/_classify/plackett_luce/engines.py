@@ -1,5 +1,4 @@
-"""The engines of Plackett–Luce regression: draws, the maximum of the posterior, the variational
-posterior."""
+"""The engines of Plackett–Luce regression: Gibbs sampling, maximum and variational."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -10,15 +9,15 @@ import numpy as np
 from thali._data.rows import TrainingData
 from thali._described import Facts
 from thali._model.base import Job
-from thali._model.bound import bounded
 from thali._model.engine import Chains, Engine
+from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import interval_columns, tails_of
 from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
-from ..weights import refuse_fractions
+from ..row_weights import refuse_fractional_weights
 
 if TYPE_CHECKING:
     import pandas
@@ -36,21 +35,21 @@ _STUCK = (
     " at a larger value",
 )
 ADVICE = Advice(stuck=_STUCK)
-_STEP = 4096  # rows predicted at a time
+_BLOCK_ROWS = 4096  # rows predicted at a time
 
 
-class Gibbs(Chains):
-    """Draws: `posterior_`, and their means as `weights_`, `a_` and `log_likelihood_`."""
+class GibbsEngine(Chains):
+    """Gibbs sampling of `posterior_`; attributes of the fit are means."""
 
-    def check(self, model: "PlackettLuceRegression") -> None:
-        """Refuse arguments that this method cannot take."""
+    def check_arguments(self, model: "PlackettLuceRegression") -> None:
+        """Raise an error for arguments that the method does not support."""
 
-    def rows(self, data: TrainingData, classes: int, run: "Run") -> Any:
-        """The rows in the form that the fit reads."""
+    def prepare_rows(self, data: TrainingData, n_classes: int, run: "Run") -> Any:
+        """Return the training rows in the form that the fit requires."""
         return data
 
-    def job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
-        """The fit."""
+    def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
+        """Build the job of a fit."""
         if not isinstance(data, TrainingData):
             raise ArgumentError(
                 Setting("method", "gibbs"),
@@ -60,30 +59,32 @@ class Gibbs(Chains):
                 Setting("method", "map"),
                 " for a Dask array.",
             )
-        refuse_fractions(data.counts, ("map", "variational"))
+        refuse_fractional_weights(data.counts, ("map", "variational"))
         return model._job_of(model._sampling(data, run), "")
 
-    def probabilities(self, model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:
-        """Averaged over the draws."""
-        from .draws import mean_probabilities
+    def compute_probabilities(
+        self, model: "PlackettLuceRegression", matrix: np.ndarray
+    ) -> np.ndarray:
+        """Return class probabilities averaged over the draws."""
+        from .draws import average_probabilities
 
-        return mean_probabilities(*_of_draws(model, matrix))
+        return average_probabilities(*_collect_prediction_inputs(model, matrix))
 
 
 class AscentEngine(Engine):
-    """A method that climbs, and leaves `weights_` without draws."""
+    """Method that maximises an objective, and has no draws."""
 
     has_prior = True
 
-    def check(self, model: "PlackettLuceRegression") -> None:
-        """Refuse arguments that this method cannot take."""
+    def check_arguments(self, model: "PlackettLuceRegression") -> None:
+        """Raise an error for arguments that the method does not support."""
 
-    def rows(self, data: TrainingData, classes: int, run: "Run") -> Any:
-        """The rows in the form that the fit reads: equal ones are one."""
-        from .row_sums import CovariateRows, distinct_rows
+    def prepare_rows(self, data: TrainingData, n_classes: int, run: "Run") -> Any:
+        """Merge equal training rows of a class."""
+        from .row_sums import CovariateRows, merge_equal_rows
 
-        distinct, codes, counts = distinct_rows(data.matrix, data.codes, data.counts)
-        return CovariateRows(distinct, codes, classes, counts, run.cores)
+        W, codes, counts = merge_equal_rows(data.matrix, data.codes, data.counts)
+        return CovariateRows(W, codes, n_classes, counts, run.cores)
 
     def facts(self, model: "PlackettLuceRegression") -> Facts:
         return ("a", f"{model.a_:.4g}"), (
@@ -92,33 +93,33 @@ class AscentEngine(Engine):
         )
 
     def summary(self, model: "PlackettLuceRegression", ci: float) -> "pandas.DataFrame":
-        """A row for each weight that is not zero, the largest first."""
+        """Build a table with one row per positive weight, largest first."""
         from thali._tables import Table
 
         weights = np.asarray(model.weights_)
         order = np.argsort(-weights, axis=None, kind="stable")
-        kept = [
-            divmod(int(place), weights.shape[1]) for place in order if weights.flat[place] > 0.0
+        positive = [
+            divmod(int(index), weights.shape[1]) for index in order if weights.flat[index] > 0.0
         ]
-        names = [f"weight[{model.classes_[k]}, {model._columns_[j]}]" for k, j in kept]
-        mean = np.array([weights[place] for place in kept])
-        return Table({"mean": mean} | self.spreads(model, kept, ci), index=names)
+        names = [f"weight[{model.classes_[k]}, {model._columns_[j]}]" for k, j in positive]
+        mean = np.array([weights[index] for index in positive])
+        return Table({"mean": mean} | self.build_spread_columns(model, positive, ci), index=names)
 
-    def spreads(
-        self, model: "PlackettLuceRegression", kept: list[tuple[int, int]], ci: float
+    def build_spread_columns(
+        self, model: "PlackettLuceRegression", positive: list[tuple[int, int]], ci: float
     ) -> dict[str, np.ndarray]:
-        """Columns of the summary of how sure these weights are."""
+        """Return columns of uncertainty for these weights; none by default."""
         return {}
 
-    def random_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:
-        """Relative weights (draw, weight) of the law that the fit found; none of a maximum."""
+    def sample_relative_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:
+        """Sample relative weights (draw, weight); none for a point estimate."""
         return np.empty((0, model.weights_.size))
 
 
-class MaximumEngine(AscentEngine):
-    """The maximum of the posterior for a fixed a."""
+class WeightMaximumEngine(AscentEngine):
+    """Posterior mode for a fixed a."""
 
-    def check(self, model: "PlackettLuceRegression") -> None:
+    def check_arguments(self, model: "PlackettLuceRegression") -> None:
         if model.a is None:
             raise ArgumentError(
                 Setting("method", "map"),
@@ -131,17 +132,17 @@ class MaximumEngine(AscentEngine):
                 " for the maximum of the likelihood, where most weights are exactly zero.",
             )
 
-    def job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
-        """The fit."""
-        from .map_estimate import maximise
+    def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
+        """Build the job of a fit."""
+        from .map_estimate import maximise_weights
 
         def work() -> dict[str, Any]:
             import pandas
 
-            fit = maximise(data, float(model.a), float(model.b))
-            of_class, column = np.nonzero(fit.support)
+            fit = maximise_weights(data, float(model.a), float(model.b))
+            class_index, column = np.nonzero(fit.support)
             table = {
-                "class": model.classes_[of_class],
+                "class": model.classes_[class_index],
                 "column": [model._columns_[j] for j in column],
                 "weight": fit.weights[fit.support],
             }
@@ -149,7 +150,7 @@ class MaximumEngine(AscentEngine):
                 "weight", ascending=False, kind="stable", ignore_index=True
             )
             return {
-                "weights_": model._labelled(fit.weights, model._columns_),
+                "weights_": model._label_weights(fit.weights, model._columns_),
                 "a_": fit.a,
                 "objective_": fit.objective,
                 "log_likelihood_": fit.log_likelihood,
@@ -165,52 +166,54 @@ class MaximumEngine(AscentEngine):
     def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
             small = model.a_ < 1.0
-            mend = (
+            advice = (
                 "choose a = 1, where a maximum exists"
                 if small
                 else "standardise the covariates or choose a larger a"
             )
             yield ConvergenceWarning(
                 f"The weights have not converged after {model._n_passes_} sweeps over the data"
-                f" (gradient {model.slope_:.1e} per row); {mend}."
+                f" (gradient {model.slope_:.1e} per row); {advice}."
             )
 
-    def probabilities(self, model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:
-        """At the maximum."""
-        from .draws import NOTHING, scores_from_logs
+    def compute_probabilities(
+        self, model: "PlackettLuceRegression", matrix: np.ndarray
+    ) -> np.ndarray:
+        """Return class probabilities at the posterior mode."""
+        from .draws import MIN_SCORE, compute_scores_from_logs
 
         weights = np.asarray(model.weights_)
-        result = np.empty((len(matrix), len(model.classes_)))
-        for start in range(0, len(matrix), _STEP):
-            part = matrix[start : start + _STEP]
-            scores = model._design_.apply(part) @ weights.T
-            lost = scores.sum(axis=1) < NOTHING
-            if lost.any():
-                logs = model._design_.logs(part[lost])
-                scores[lost] = scores_from_logs(logs, weights, model._class_count_)
-            result[start : start + _STEP] = scores / scores.sum(axis=1, keepdims=True)
-        return result
+        probabilities = np.empty((len(matrix), len(model.classes_)))
+        for start in range(0, len(matrix), _BLOCK_ROWS):
+            rows = matrix[start : start + _BLOCK_ROWS]
+            scores = model._design_.apply(rows) @ weights.T
+            has_underflow = scores.sum(axis=1) < MIN_SCORE
+            if has_underflow.any():
+                logs = model._design_.compute_logs(rows[has_underflow])
+                scores[has_underflow] = compute_scores_from_logs(logs, weights, model._class_count_)
+            probabilities[start : start + _BLOCK_ROWS] = scores / scores.sum(axis=1, keepdims=True)
+        return probabilities
 
 
-class Variational(AscentEngine):
-    """The variational posterior: `shapes_`, `rates_`, its bound, and its means as `weights_`."""
+class VariationalEngine(AscentEngine):
+    """Variational posterior `shapes_`, `rates_`, with its bound and means."""
 
     is_point = False
 
-    def job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
-        """The fit."""
-        from .gibbs import prior_of
+    def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
+        """Build the job of a fit."""
+        from .chain import build_weight_prior
         from .variational import fit_variational
 
-        prior_of(model.a, model.a_range, model.b)
+        build_weight_prior(model.a, model.a_range, model.b)
 
         def work() -> dict[str, Any]:
             fit = fit_variational(data, a=model.a, a_range=model.a_range, b=float(model.b))
             means = fit.shapes / fit.rates
             return {
-                "shapes_": model._labelled(fit.shapes, model._columns_),
+                "shapes_": model._label_weights(fit.shapes, model._columns_),
                 "rates_": fit.rates,
-                "weights_": model._labelled(means / means.sum(), model._columns_),
+                "weights_": model._label_weights(means / means.sum(), model._columns_),
                 "a_": fit.a,
                 "lower_bound_": fit.lower_bound,
                 "log_likelihood_": fit.log_likelihood,
@@ -238,115 +241,128 @@ class Variational(AscentEngine):
                 ".",
             )
 
-    def spreads(
-        self, model: "PlackettLuceRegression", kept: list[tuple[int, int]], ci: float
+    def build_spread_columns(
+        self, model: "PlackettLuceRegression", positive: list[tuple[int, int]], ci: float
     ) -> dict[str, np.ndarray]:
         from scipy.stats import gamma
 
         shapes = np.asarray(model.shapes_, float)
         rates = np.broadcast_to(model.rates_, shapes.shape)
         total = (shapes / rates).sum()
-        of = gamma(
-            [shapes[place] for place in kept],
-            scale=[1.0 / (rates[place] * total) for place in kept],
+        distribution = gamma(
+            [shapes[index] for index in positive],
+            scale=[1.0 / (rates[index] * total) for index in positive],
         )
         return {
-            "sd": of.std(),
-            **dict(zip(interval_columns(ci), map(of.ppf, tails_of(ci)), strict=True)),
+            "sd": distribution.std(),
+            **dict(zip(interval_columns(ci), map(distribution.ppf, tails_of(ci)), strict=True)),
         }
 
-    def random_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:
+    def sample_relative_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:
         gamma = np.random.default_rng(0).gamma(
             np.asarray(model.shapes_), size=(draws, *model.weights_.shape)
         )
-        found = (gamma / np.asarray(model.rates_)).reshape(draws, -1)
-        return found / found.sum(axis=1, keepdims=True)
+        weights = (gamma / np.asarray(model.rates_)).reshape(draws, -1)
+        return weights / weights.sum(axis=1, keepdims=True)
 
-    def probabilities(self, model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:
-        """Averaged over the variational posterior, by the exact integral."""
-        from .variational import expected_from_logs
+    def compute_probabilities(
+        self, model: "PlackettLuceRegression", matrix: np.ndarray
+    ) -> np.ndarray:
+        """Return class probabilities averaged over the variational posterior, exactly."""
+        from .variational import compute_expected_probabilities
 
         shapes = np.asarray(model.shapes_, float)
-        parts = (slice(start, start + _STEP) for start in range(0, len(matrix), _STEP))
+        blocks = (slice(start, start + _BLOCK_ROWS) for start in range(0, len(matrix), _BLOCK_ROWS))
         return np.concatenate(
             [
-                expected_from_logs(model._design_.logs(matrix[part]), shapes, model.rates_)
-                for part in parts
+                compute_expected_probabilities(
+                    model._design_.compute_logs(matrix[rows]), shapes, model.rates_
+                )
+                for rows in blocks
             ]
         )
 
 
-# seconds of a sweep for each number of the design and class: `benchmarks/forecast.py`
-A_CELL = 3e-9
-ENGINES: dict[str, Gibbs | MaximumEngine | Variational] = {
-    "gibbs": Gibbs(),
-    "map": MaximumEngine(),
-    "variational": Variational(),
+# CPU seconds of a sweep per entry of W and class, measured by `benchmarks/forecast.py`
+CELL_SECONDS = 3e-9
+ENGINES: dict[str, GibbsEngine | WeightMaximumEngine | VariationalEngine] = {
+    "gibbs": GibbsEngine(),
+    "map": WeightMaximumEngine(),
+    "variational": VariationalEngine(),
 }
 
 
-def sampling_of(
+def build_gibbs_sampling(
     model: "PlackettLuceRegression", source: TrainingData, run: "Run", sweep: Any = None
 ) -> Sampling[Any]:
-    """What a fit by draws runs; a kernel `sweep` replaces the sweeps that suit the prior."""
-    from .draws import to_datatree
-    from .gibbs import WeightChain, chains_of, settings_of
-    from .state import copies_of
+    """Build the Gibbs sampling of a fit.
+
+    A kernel `sweep` replaces the sweeps that are usual for the prior.
+    """
+    from .chain import WeightChain, build_gibbs_settings, build_weight_chains
+    from .draws import build_weight_tree
+    from .state import repeat_rows
 
     m, n_classes = model, len(model.classes_)
-    W, codes = copies_of(source)
-    usual = settings_of(W.size, m.a, m.a_range, m.b, run.min_draws, run.tune, run.chains, run.thin)
-    bound = bounded(run, usual.thin, A_CELL * W.size * n_classes)
+    W, codes = repeat_rows(source)
+    default_settings = build_gibbs_settings(
+        W.size, m.a, m.a_range, m.b, run.min_draws, run.tune, run.chains, run.thin
+    )
+    bound = limit_run(run, default_settings.thin, CELL_SECONDS * W.size * n_classes)
     run = bound.run._replace(thin=bound.thin)
-    settings = replace(usual, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
+    settings = replace(default_settings, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
     if sweep is not None:
         settings = replace(settings, sweep=sweep)
 
-    def chains(draws: int, seed: np.random.SeedSequence) -> list[WeightChain]:
-        return chains_of(replace(settings, draws=draws), W, codes, n_classes, seed)
+    def start_chains(draws: int, seed: np.random.SeedSequence) -> list[WeightChain]:
+        return build_weight_chains(replace(settings, draws=draws), W, codes, n_classes, seed)
 
-    def tree(chains: Sequence[WeightChain]) -> "xarray.DataTree":
-        return to_datatree(chains, settings, source, m.classes_, m._columns_)
+    def build_tree(chains: Sequence[WeightChain]) -> "xarray.DataTree":
+        return build_weight_tree(chains, settings, source, m.classes_, m._columns_)
 
-    def found(tree: "xarray.DataTree", chains: Sequence[WeightChain], seed: Any) -> dict[str, Any]:
-        drawn = PosteriorTree(tree).draws
+    def build_attributes(
+        tree: "xarray.DataTree", chains: Sequence[WeightChain], seed: Any
+    ) -> dict[str, Any]:
+        draws = PosteriorTree(tree).draws
         return {
-            "weights_": m._labelled(drawn["weights"].values.mean(axis=(0, 1)), m._columns_),
-            "a_": float(np.exp(np.log(drawn["a"].values).mean())) if m.a is None else float(m.a),
-            "log_likelihood_": float(drawn["log_likelihood"].values.mean()),
+            "weights_": m._label_weights(draws["weights"].values.mean(axis=(0, 1)), m._columns_),
+            "a_": float(np.exp(np.log(draws["a"].values).mean())) if m.a is None else float(m.a),
+            "log_likelihood_": float(draws["log_likelihood"].values.mean()),
             "_n_passes_": sum(chain.sweeps for chain in chains),
         }
 
     return Sampling(
         source,
         run,
-        chains,
-        tree,
-        found,
-        settings=bound.asked | {"thin": usual.thin},
+        start_chains,
+        build_tree,
+        build_attributes,
+        settings=bound.settings | {"thin": default_settings.thin},
         first_draws=bound.first_draws,
         quicker=Setting("method", "variational"),
-        bound=bound.most,
+        bound=bound.max_draws,
         forecast=bound.forecast,
     )
 
 
-def blocks_of_draws(
+def iterate_draw_probabilities(
     model: "PlackettLuceRegression", matrix: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Some rows at a time, and their class probabilities (rows, draws, K)."""
-    from .draws import probability_blocks
+    """Yield blocks of rows and class probabilities (rows, draws, K)."""
+    from .draws import iterate_weight_probabilities
 
-    return probability_blocks(*_of_draws(model, matrix))
+    return iterate_weight_probabilities(*_collect_prediction_inputs(model, matrix))
 
 
-def _of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) -> tuple[Any, ...]:
-    """The draws and the rows in the form that predictions read."""
+def _collect_prediction_inputs(
+    model: "PlackettLuceRegression", matrix: np.ndarray
+) -> tuple[Any, ...]:
+    """Return draws and functions of the rows for predictions."""
     weights, design = model._view.draws["weights"].values, model._design_
     return (
         flat(weights),
         len(matrix),
-        lambda part: design.apply(matrix[part]),
-        lambda part: design.logs(matrix[part]),
+        lambda block: design.apply(matrix[block]),
+        lambda block: design.compute_logs(matrix[block]),
         model._class_count_,
     )

@@ -1,16 +1,15 @@
-"""The latent variables of Plackett–Luce regression: the column C and the arrival time Z of every
-row."""
+"""The latent variables of Plackett–Luce regression: column C and arrival time Z."""
 
 import math
 from typing import Any
 
 from thali._compile.jit import scalar, vectorised
 
-from .state import FLOOR, block_dots, log_probability
+from .state import MIN_PROBABILITY, compute_block_scores, sum_block_log_likelihood
 
 
 @vectorised
-def _weighted_sums(W: Any, times: Any, b: Any, size: Any, s: Any) -> None:
+def _add_weighted_times(W: Any, times: Any, b: Any, size: Any, s: Any) -> None:
     """Add Z W of the rows of a block to s."""
     for j in range(W.shape[1]):
         total = 0.0
@@ -20,40 +19,42 @@ def _weighted_sums(W: Any, times: Any, b: Any, size: Any, s: Any) -> None:
 
 
 @vectorised
-def _places(
-    W: Any, weights: Any, b: Any, k: Any, size: Any, target: Any, running: Any, place: Any
+def _find_columns(
+    W: Any, weights: Any, b: Any, k: Any, size: Any, target: Any, running: Any, column_index: Any
 ) -> None:
-    """Write to `place` the number of columns whose running sum of W λ does not exceed the target of
-    a row."""
+    """Write the number of columns whose running sum is below the target.
+
+    The running sum of a row is the sum of W λ over columns.
+    """
     for r in range(size):
         running[r] = 0.0
-        place[r] = 0
+        column_index[r] = 0
     for j in range(W.shape[1]):
-        own = weights[k, j]
+        weight = weights[k, j]
         for r in range(size):
-            running[r] += W[b, j, r] * own
-            place[r] += running[r] <= target[r]
+            running[r] += W[b, j, r] * weight
+            column_index[r] += running[r] <= target[r]
 
 
 @scalar
-def draw_latent(
+def draw_latent_variables(
     rng: Any,
     rows: Any,
     weights: Any,
-    of_class: Any,
-    of_all: Any,
+    T: Any,
+    S: Any,
     columns: Any,
     times: Any,
     counts: Any,
     s: Any,
     target: Any,
     running: Any,
-    place: Any,
+    column_index: Any,
 ) -> None:
-    """C_i from W_ij λ_{Y_i j} / T_i and Z_i ~ Exp(S_i), for all rows at once; their sums n_kj and
-    s_j.
+    """Draw C_i and Z_i of all rows; update their sums n_kj and s_j.
 
-    Columns are found without a branch: the running sums of many rows advance together.
+    C_i is drawn with probabilities W_ij λ_{Y_i j} / T_i, and Z_i ~ Exp(S_i). Columns are found
+    without a branch: the running sums of many rows advance together.
     """
     W, p = rows.W, rows.W.shape[1]
     for j in range(p):
@@ -61,31 +62,33 @@ def draw_latent(
         for k in range(counts.shape[0]):
             counts[k, j] = 0
     for b in range(W.shape[0]):
-        k, size = rows.of_class[b], rows.sizes[b]
+        k, size = rows.class_of_block[b], rows.sizes[b]
         for r in range(size):
-            target[r] = rng.random() * of_class[b, r]
-            times[b, r] = rng.standard_exponential() / max(of_all[b, r], FLOOR)
-        _places(W, weights, b, k, size, target, running, place)
+            target[r] = rng.random() * T[b, r]
+            times[b, r] = rng.standard_exponential() / max(S[b, r], MIN_PROBABILITY)
+        _find_columns(W, weights, b, k, size, target, running, column_index)
         for r in range(size):
-            j = place[r]
-            if j >= p:  # the last digit of a sum
-                j = _heaviest(W, weights, b, k, r)
+            j = column_index[r]
+            if j >= p:  # rounding error of a sum
+                j = _find_largest_term(W, weights, b, k, r)
             columns[b, r] = j
             counts[k, j] += 1
-        _weighted_sums(W, times, b, size, s)
+        _add_weighted_times(W, times, b, size, s)
 
 
 @scalar
-def _heaviest(W: Any, weights: Any, b: Any, k: Any, r: Any) -> Any:
-    heaviest = 0
+def _find_largest_term(W: Any, weights: Any, b: Any, k: Any, r: Any) -> Any:
+    """Return the column with the largest W λ of a row."""
+    largest = 0
     for j in range(W.shape[1]):
-        if W[b, j, r] * weights[k, j] > W[b, heaviest, r] * weights[k, heaviest]:
-            heaviest = j
-    return heaviest
+        if W[b, j, r] * weights[k, j] > W[b, largest, r] * weights[k, largest]:
+            largest = j
+    return largest
 
 
 @vectorised
-def _pulls(W: Any, b: Any, r: Any, pull: Any) -> Any:
+def _sum_terms(W: Any, b: Any, r: Any, pull: Any) -> Any:
+    """Sum W · pull over the columns of a row."""
     total = 0.0
     for j in range(W.shape[1]):
         total += W[b, j, r] * pull[j]
@@ -96,133 +99,139 @@ def _pulls(W: Any, b: Any, r: Any, pull: Any) -> Any:
 def redraw_columns(
     rng: Any, rows: Any, a: Any, log_rate: Any, columns: Any, counts: Any, pull: Any, size: Any
 ) -> None:
-    """One scan of C_i given the other columns and Z, with the weights integrated out.
+    """Draw each C_i given the other columns and Z, weights integrated out.
 
     p(C_i = j) ∝ W_ij (a + n_kj without row i) / (b + s_j)
     """
     W, p = rows.W, rows.W.shape[1]
-    least = math.inf
+    min_log_rate = math.inf
     for j in range(p):
         if rows.mean[j] > 0.0:
-            least = min(least, log_rate[j])
+            min_log_rate = min(min_log_rate, log_rate[j])
     for j in range(p):
-        size[j] = math.exp(least - log_rate[j]) if rows.mean[j] > 0.0 else 0.0
+        size[j] = math.exp(min_log_rate - log_rate[j]) if rows.mean[j] > 0.0 else 0.0
     for b in range(W.shape[0]):
-        k = rows.of_class[b]
+        k = rows.class_of_block[b]
         for j in range(p):
             pull[j] = (a + counts[k, j]) * size[j]
         for r in range(rows.sizes[b]):
             old = columns[b, r]
             counts[k, old] -= 1
             pull[old] = (a + counts[k, old]) * size[old]
-            new = _redrawn(rng, W, b, r, pull, old)
+            new = _redraw_column(rng, W, b, r, pull, old)
             columns[b, r] = new
             counts[k, new] += 1
             pull[new] = (a + counts[k, new]) * size[new]
 
 
 @scalar
-def _redrawn(rng: Any, W: Any, b: Any, r: Any, pull: Any, old: Any) -> Any:
-    """The column of a row; its current column is tried first, because it often stays."""
-    target = rng.random() * _pulls(W, b, r, pull)
+def _redraw_column(rng: Any, W: Any, b: Any, r: Any, pull: Any, old: Any) -> Any:
+    """Draw the column of a row; try its current column first.
+
+    The current column is often drawn again.
+    """
+    target = rng.random() * _sum_terms(W, b, r, pull)
     running = W[b, old, r] * pull[old]
     if target < running:
         return old
-    found = old
+    column = old
     for j in range(W.shape[1]):
         if j != old and W[b, j, r] * pull[j] > 0.0:
             running += W[b, j, r] * pull[j]
-            found = j
+            column = j
             if target < running:
                 break
-    return found
+    return column
 
 
-# Moves between the two ways in which two classes can share a contrast: e^x against 1 is 1 against
-# e^−x
+# Mirror moves between the two forms of a contrast of two classes: e^x against 1 is 1 against e^−x
 #
-# For two classes and columns W that come in pairs of opposites (e^x and e^−x; a column of ones is
-# its own), the weights λ_0j and λ_1l alone give the odds W_l λ_1l / W_j λ_0j. The opposite columns
-# give the same odds with the classes exchanged: λ_0 on the opposite of l, λ_1 on that of j. Such
-# supports are far apart for moves of a single class.
+# For two classes and columns W in pairs of opposites (e^x and e^−x; a column of ones is opposite to
+# itself), the weights λ_0j and λ_1l alone give the odds W_l λ_1l / W_j λ_0j. The opposite columns
+# give the same odds with the classes exchanged: λ_0 on the opposite of l, λ_1 on the opposite of j.
+# Such supports are far apart for moves of a single class.
 
 
 @scalar
-def mirror(
+def propose_mirror_move(
     rng: Any,
     rows: Any,
     log_weights: Any,
     weights: Any,
     totals: Any,
-    of_class: Any,
-    of_all: Any,
-    new_class: Any,
-    new_all: Any,
+    T: Any,
+    S: Any,
+    new_T: Any,
+    new_S: Any,
     log_likelihood: Any,
 ) -> Any:
-    """One such move; returns the log-likelihood.
+    """Propose to move a contrast to the opposite columns; return log-likelihood.
 
-    j is chosen with probability ∝ λ_0j, l ∝ λ_1l; then two weights are exchanged within each class.
-    Sums, products and the probability of the reverse move are the same, so that ln α = Δ
-    log-likelihood.
+    Column j0 is chosen with probability ∝ λ_0j, j1 ∝ λ_1j; then two weights are exchanged within
+    each class. Sums, products and the probability of the reverse move are the same, so that ln α =
+    Δ log-likelihood.
     """
-    j, other = _by_weight(rng, weights, 0), _by_weight(rng, weights, 1)
-    to, other_to = rows.opposite[other], rows.opposite[j]
-    if to < 0 or other_to < 0 or j == to:
+    j0, j1 = _draw_column_by_weight(rng, weights, 0), _draw_column_by_weight(rng, weights, 1)
+    j0_new, j1_new = rows.opposite[j1], rows.opposite[j0]
+    if j0_new < 0 or j1_new < 0 or j0 == j0_new:
         return log_likelihood
     bound = -rng.standard_exponential() + log_likelihood
-    _swap(log_weights, weights, totals, j, to, other, other_to)
-    total = 0.0
+    _swap_weights(log_weights, weights, totals, j0, j0_new, j1, j1_new)
+    new_log_likelihood = 0.0
     for b in range(rows.sizes.shape[0]):
-        block_dots(rows.W, weights, totals, b, rows.of_class[b], rows.sizes[b], new_class, new_all)
-        total += log_probability(new_class, new_all, b, rows.sizes[b])
-        if total < bound:
+        compute_block_scores(
+            rows.W, weights, totals, b, rows.class_of_block[b], rows.sizes[b], new_T, new_S
+        )
+        new_log_likelihood += sum_block_log_likelihood(new_T, new_S, b, rows.sizes[b])
+        if new_log_likelihood < bound:
             break
-    if not total > bound:
-        _swap(log_weights, weights, totals, j, to, other, other_to)
+    if not new_log_likelihood > bound:
+        _swap_weights(log_weights, weights, totals, j0, j0_new, j1, j1_new)
         return log_likelihood
     for b in range(rows.sizes.shape[0]):
         for r in range(rows.sizes[b]):
-            of_class[b, r], of_all[b, r] = new_class[b, r], new_all[b, r]
-    return total
+            T[b, r], S[b, r] = new_T[b, r], new_S[b, r]
+    return new_log_likelihood
 
 
 @scalar
-def _by_weight(rng: Any, weights: Any, k: Any) -> Any:
-    """A column with probability ∝ λ_kj."""
+def _draw_column_by_weight(rng: Any, weights: Any, k: Any) -> Any:
+    """Draw a column with probability ∝ λ_kj."""
     p = weights.shape[1]
     total = 0.0
     for j in range(p):
         total += weights[k, j]
     target = rng.random() * total
     running = 0.0
-    found = 0
+    column = 0
     for j in range(p):
         if weights[k, j] > 0.0:
             running += weights[k, j]
-            found = j
+            column = j
             if target < running:
                 break
-    return found
+    return column
 
 
 @scalar
-def _swap(
-    log_weights: Any, weights: Any, totals: Any, j: Any, to: Any, other: Any, other_to: Any
+def _swap_weights(
+    log_weights: Any, weights: Any, totals: Any, j0: Any, j0_new: Any, j1: Any, j1_new: Any
 ) -> None:
-    """Class 0 exchanges its weights of columns j and to, class 1 those of columns other and
-    other_to."""
-    log_weights[0, j], log_weights[0, to] = log_weights[0, to], log_weights[0, j]
-    weights[0, j], weights[0, to] = weights[0, to], weights[0, j]
-    log_weights[1, other], log_weights[1, other_to] = (
-        log_weights[1, other_to],
-        log_weights[1, other],
+    """Swap two weights of class 0, and two weights of class 1."""
+    log_weights[0, j0], log_weights[0, j0_new] = log_weights[0, j0_new], log_weights[0, j0]
+    weights[0, j0], weights[0, j0_new] = weights[0, j0_new], weights[0, j0]
+    log_weights[1, j1], log_weights[1, j1_new] = (
+        log_weights[1, j1_new],
+        log_weights[1, j1],
     )
-    weights[1, other], weights[1, other_to] = weights[1, other_to], weights[1, other]
-    totals[j], totals[to] = weights[0, j] + weights[1, j], weights[0, to] + weights[1, to]
-    totals[other], totals[other_to] = (
-        weights[0, other] + weights[1, other],
-        weights[0, other_to] + weights[1, other_to],
+    weights[1, j1], weights[1, j1_new] = weights[1, j1_new], weights[1, j1]
+    totals[j0], totals[j0_new] = (
+        weights[0, j0] + weights[1, j0],
+        weights[0, j0_new] + weights[1, j0_new],
+    )
+    totals[j1], totals[j1_new] = (
+        weights[0, j1] + weights[1, j1],
+        weights[0, j1_new] + weights[1, j1_new],
     )
 
 
@@ -230,43 +239,48 @@ def _swap(
 
 
 @scalar
-def _log_density(log_a: Any, counts: Any, cells: Any, of_simplex: Any, slope: Any) -> Any:
-    """ln p(ln a) = Σ ln Γ(a + n)/Γ(a) over occupied cells + ln Γ(ma)/Γ(a)^m, m = of_simplex, + a ·
-    slope."""
+def _log_shape_density(log_a: Any, counts: Any, n_cells: Any, m: Any, slope: Any) -> Any:
+    """Compute the log density of ln a, up to a constant.
+
+    ln p(ln a) = Σ ln Γ(a + n)/Γ(a) over occupied cells + ln Γ(ma)/Γ(a)^m + a · slope
+    """
     a = math.exp(log_a)
-    of_a = math.lgamma(a)
+    log_gamma_a = math.lgamma(a)
     total = a * slope
-    if of_simplex > 0:
-        total += math.lgamma(of_simplex * a) - of_simplex * of_a
-    for c in range(cells):
-        total += math.log(a) if counts[c] == 1 else math.lgamma(a + counts[c]) - of_a
+    if m > 0:
+        total += math.lgamma(m * a) - m * log_gamma_a
+    for c in range(n_cells):
+        total += math.log(a) if counts[c] == 1 else math.lgamma(a + counts[c]) - log_gamma_a
     return total
 
 
 @scalar
-def _slice(
+def _draw_shape_by_slice(
     rng: Any,
     log_a: Any,
     low: Any,
     high: Any,
     width: Any,
     counts: Any,
-    cells: Any,
-    of_simplex: Any,
+    n_cells: Any,
+    m: Any,
     slope: Any,
 ) -> Any:
-    """One slice-sampling step of ln a on (low, high): step out, then shrink (Neal 2003)."""
-    level = _log_density(log_a, counts, cells, of_simplex, slope) - rng.standard_exponential()
+    """Draw ln a on (low, high) by slice sampling (Neal 2003).
+
+    The slice is stepped out, then shrunk.
+    """
+    level = _log_shape_density(log_a, counts, n_cells, m, slope) - rng.standard_exponential()
     left = log_a - width * rng.random()
     right = left + width
-    while left > low and _log_density(left, counts, cells, of_simplex, slope) > level:
+    while left > low and _log_shape_density(left, counts, n_cells, m, slope) > level:
         left -= width
-    while right < high and _log_density(right, counts, cells, of_simplex, slope) > level:
+    while right < high and _log_shape_density(right, counts, n_cells, m, slope) > level:
         right += width
     left, right = max(left, low), min(right, high)
     while True:
         proposal = left + (right - left) * rng.random()
-        if not _log_density(proposal, counts, cells, of_simplex, slope) < level:
+        if not _log_shape_density(proposal, counts, n_cells, m, slope) < level:
             return proposal
         if proposal < log_a:
             left = proposal
@@ -277,45 +291,46 @@ def _slice(
 
 
 @vectorised
-def total(log_weights: Any) -> Any:
-    sum_of_all = 0.0
+def sum_log_weights(log_weights: Any) -> Any:
+    """Sum the logarithms of all weights."""
+    total = 0.0
     for k in range(log_weights.shape[0]):
         for j in range(log_weights.shape[1]):
-            sum_of_all += log_weights[k, j]
-    return sum_of_all
+            total += log_weights[k, j]
+    return total
 
 
 @scalar
-def shape_given_latent(
+def draw_shape_given_latent(
     rng: Any, log_a: Any, low: Any, high: Any, counts: Any, log_rate: Any, log_b: Any, occupied: Any
 ) -> Any:
-    """ln a given C and Z, the weights integrated out.
+    """Draw ln a given C and Z, the weights integrated out.
 
     p(a) ∝ a⁻¹ Π_kj Γ(a + n_kj)/Γ(a) · b^{aKp} Π_j (b + s_j)^{−Ka}
     """
     classes, p = counts.shape
-    cells = 0
+    n_cells = 0
     for k in range(classes):
         for j in range(p):
             if counts[k, j] > 0:
-                occupied[cells] = counts[k, j]
-                cells += 1
+                occupied[n_cells] = counts[k, j]
+                n_cells += 1
     slope = 0.0
     for j in range(p):
         slope += log_b - log_rate[j]
-    return _slice(rng, log_a, low, high, 1.0, occupied, cells, 0, classes * slope)
+    return _draw_shape_by_slice(rng, log_a, low, high, 1.0, occupied, n_cells, 0, classes * slope)
 
 
 @scalar
-def shape_given_weights(
+def draw_shape_given_weights(
     rng: Any, log_a: Any, low: Any, high: Any, log_weights: Any, occupied: Any
 ) -> Any:
-    """ln a given the weights' shares of their sum, the sum integrated out.
+    """Draw ln a given relative weights, their sum integrated out.
 
     p(a) ∝ a⁻¹ Γ(Kpa)/Γ(a)^{Kp} exp(a Σ ln λ̄_kj)
     """
-    slope = total(log_weights)
-    return _slice(
+    slope = sum_log_weights(log_weights)
+    return _draw_shape_by_slice(
         rng,
         log_a,
         low,

@@ -15,12 +15,12 @@ from thali._model.engine import Engine
 from thali._model.sampling import Sampling
 from thali._posterior.interval import INTERVAL
 
-from ..blocks import is_blocked
 from ..classifier import Classifier
+from ..dask_blocks import is_dask_array
+from .chain import build_weight_prior
 from .design import PlackettLuceDesign
-from .draws import WeightAnswers
-from .engines import ADVICE, ENGINES, blocks_of_draws, sampling_of
-from .gibbs import prior_of
+from .draws import WeightTables
+from .engines import ADVICE, ENGINES, build_gibbs_sampling, iterate_draw_probabilities
 
 if TYPE_CHECKING:
     import pandas
@@ -28,27 +28,26 @@ if TYPE_CHECKING:
 
     from thali._posterior.convergence import Advice
 
-    from .blocks import Blocks
+    from .dask_rows import DaskRows
     from .row_sums import CovariateRows
 
 
-class PlackettLuceRegression(WeightAnswers, Classifier):
-    r"""Classes from covariates, not rankings (those: `BradleyTerryLuce` on
-    `Choices.from_rankings`).
+class PlackettLuceRegression(WeightTables, Classifier):
+    r"""Classifier whose class scores are non-negative sums of functions of covariates.
 
-    Classes compete with scores that are non-negative sums of non-negative functions of the
-    covariates.
+    The functions are non-negative, too. For rankings use `BradleyTerryLuce` on
+    `Choices.from_rankings`.
 
     .. math::
 
         P(Y_i = k) = \frac{\sum_j W_{ij} \lambda_{kj}}{\sum_l \sum_j W_{ij} \lambda_{lj}}, \qquad
               \lambda_{kj} \sim \mathrm{Gamma}(a, b)
 
-    A model to read rather than to predict with: `SparseMultinomialLogit` predicts better on nearly
-    all data.
+    The model is for interpretation rather than prediction: `SparseMultinomialLogit` predicts better
+    on nearly all data.
 
-    W holds, by default, e^x and e^−x of every standardised covariate, and a column of ones. Only
-    the relative weights matter to the predictions; the smaller a, the fewer of them carry the
+    By default, W contains e^x and e^−x of every standardised covariate, and a column of ones.
+    Predictions depend on relative weights only; with a smaller a, fewer weights contribute to the
     total.
 
     Parameters
@@ -56,73 +55,72 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     method : {"gibbs", "map", "variational"}
         "gibbs" draws from the posterior. "variational" approximates it by independent Gamma
         distributions, the best of several starts; predictions are its exact averages. "map" is the
-        maximum of the posterior for a fixed `a`: a > 1 keeps all weights positive; a = 1, the
-        maximum of the likelihood, sets most to exactly zero; for a < 1 the density has no maximum,
-        and the published fixed-point rule is followed from the solution at a = 1, so that its
-        answer depends on where it starts.
+        posterior mode for a fixed `a`: a > 1 keeps all weights positive; a = 1, the maximum of the
+        likelihood, sets most to exactly zero; for a < 1 the density has no maximum, and the
+        published fixed-point rule is iterated from the solution at a = 1, so that the result
+        depends on the start.
     transform : "exponential", "exponential-pairs", callable or None
-        How W is made: e^±x and 1; also e^±(x_a + x_b) of all pairs; a function of the
-        (standardised) covariates that returns a matrix of non-negative numbers; None takes
-        non-negative covariates as they are. Pairs help where two covariates decide together (test
-        errors of iris from two of them fall from .19 to .06) and cost d² columns. None is for rows
-        that are positive in few columns, such as counts of rare words; else no class can be
-        probable, and a warning says so.
+        The construction of W: e^±x and 1; also e^±(x_a + x_b) of all pairs; a function of the
+        (standardised) covariates that returns a matrix of non-negative numbers; None uses
+        non-negative covariates without transformation. Pairs help if the effect of two covariates
+        is joint (test errors of iris with two covariates fall from 0.19 to 0.06) and add d²
+        columns. None is for rows that are positive in few columns, such as counts of rare words;
+        otherwise no class can be probable, and a warning reports this.
     a : float, > 0, optional
         Shape of the prior. None learns it, which `method="map"` cannot.
     a_range : pair of float, > 0
-        Ends of the prior p(a) ∝ 1/a of an a that is learned. The published prior has none, and with
+        Range of the prior p(a) ∝ 1/a, if a is learned. The published prior is unbounded, and with
         it the posterior cannot be normalised.
     b : float, > 0
-        Rate of the prior; without influence on predictions for a fixed a.
+        Rate of the prior; it has no influence on predictions for a fixed a.
     standardize : bool
-        Whether covariates are first given mean 0 and standard deviation 1, those of the training
-        data. Left out for `transform=None`. Covariates that are the same in every row of the
-        training data say nothing: they are left out of W (a callable gets 0), with a warning, and
-        predictions do not depend on them.
+        Whether to scale the covariates to mean 0 and standard deviation 1 in the training data.
+        Ignored for `transform=None`. Covariates that are constant in the training data carry no
+        information: they are omitted from W (a callable gets 0), with a warning, and predictions
+        do not depend on them.
     draws : int, optional
-        States kept in each chain. None draws until every row of `summary` has an R-hat of at most
-        1.01 and an effective sample size of at least 400; it looks at them after 1,000, 2,000,
-        4,000, ... draws, and stops at 64,000 or 2 GB. Only of `method="gibbs"`.
+        Recorded states per chain. None draws until every row of `summary` has an R-hat of at most
+        1.01 and an effective sample size of at least 400; both are checked after 1,000, 2,000,
+        4,000, ... draws, up to 64,000 draws or 2 GB. Requires `method="gibbs"`.
     tune : int
-        States of each chain that are discarded first, while step sizes adapt. Only of
-        `method="gibbs"`.
+        Warm-up states per chain, in which step sizes adapt (discarded). Requires `method="gibbs"`.
     chains : int
         Independent chains.
     random_state : int, numpy.random.RandomState, Generator or SeedSequence, optional
-        The same seed gives the same draws; None takes a fresh one.
+        The same seed gives the same draws; None uses a new one.
 
     Attributes
     ----------
     weights_ : pandas.DataFrame or array, shape (K, p)
         Relative weights, which sum to 1: a frame of classes and columns of W if X was a data frame,
-        else an array. Posterior means, or the maximum of the posterior.
+        else an array. Posterior means, or the posterior mode.
     a_ : float
-        The one given, or the posterior mean of ln a exponentiated, or the best one found by
+        The fixed value, or the exponential of the posterior mean of ln a, or the best value of
         `method="variational"`.
     log_likelihood_ : float
-        Of the whole training data, natural logarithm: the posterior mean, or that of the weights.
+        Full training data, natural logarithm: posterior mean, or the value at `weights_`.
     posterior_ : xarray.DataTree
         After `method="gibbs"`: the draws in the ArviZ schema (a, log_likelihood, weights, and
         logit, the log odds of the observed class of up to 40 rows).
     lower_bound_ : float
-        After `method="variational"`: of the logarithm of the evidence, without the prior on a.
+        After `method="variational"`: lower bound of the log evidence, without the prior on a.
     shapes_, rates_ : arrays, shapes (K, p) and (p,)
-        After `method="variational"`: of the Gamma distributions of the weights, which need not sum
-        to 1.
+        After `method="variational"`: parameters of the Gamma distributions of the weights, which
+        do not have to sum to 1.
     collapsed_ : bool
-        After `method="variational"`: whether the best fit says no more than that all classes are
-        equally probable.
+        After `method="variational"`: whether all classes are almost equally probable in the best
+        fit.
     objective_ : float
-        After `method="map"`: log-likelihood + (a − 1) Σ ln of the relative weights, zeros left out
+        After `method="map"`: log-likelihood + (a − 1) Σ ln of the relative weights, without zeros
         for a ≤ 1.
     support_ : pandas.DataFrame
         After `method="map"`: class, column and weight of all weights above zero, the largest first.
     n_iter_ : int
         After `method="map"`.
     converged_ : bool
-        After `method="map"` or "variational": whether the climb ended.
+        After `method="map"` or "variational": whether the optimiser converged.
     slope_ : float
-        After `method="map"`: the gradient that is left, a row.
+        After `method="map"`: the remaining gradient, per row.
 
     References
     ----------
@@ -143,8 +141,8 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     ['a', 'log_likelihood', 'logit[0]']
     """
 
-    # An attribute `transform` would make scikit-learn take the model for a transformer; what is no
-    # argument it does not want to find in `vars`.
+    # With an attribute `transform`, scikit-learn would treat the model as a transformer; and it
+    # requires that `vars` contains arguments only.
     __slots__ = ("_transform",)
     _stored_as = {"transform": "_transform"}
     _learned = "weights"
@@ -197,107 +195,113 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         """Return what a copy is made of, with the setting that `vars` does not contain."""
         return super().__getstate__(), {"_transform": self._transform}
 
-    def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
-        if not is_blocked(X):
+    def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
+        if not is_dask_array(X):
             return None
-        from .blocks import gather
+        from .dask_rows import prepare_dask_rows
 
         self._check_arguments()
-        found = gather(X, y, sample_weight, self._transform, self.standardize, type(self).__name__)
-        self.classes_: np.ndarray = found.classes
-        self.n_features_in_: int = found.n_features
-        return self._job_of_rows(
-            found.data, found.design, found.look, found.class_counts, found.data.n_rows, run
+        dask_input = prepare_dask_rows(
+            X, y, sample_weight, self._transform, self.standardize, type(self).__name__
+        )
+        self.classes_: np.ndarray = dask_input.classes
+        self.n_features_in_: int = dask_input.n_features
+        return self._build_row_job(
+            dask_input.data,
+            dask_input.design,
+            dask_input.column_summary,
+            dask_input.class_counts,
+            dask_input.data.n_rows,
+            run,
         )
 
-    def _job(self, data: TrainingData, run: Run) -> Job:
-        from .design import look_at, warn_of_constants
+    def _build_job(self, data: TrainingData, run: Run) -> Job:
+        from .design import summarise_columns, warn_about_constants
 
         self._check_arguments()
         design = PlackettLuceDesign.fit(
             data.matrix, self._column_names(), self._transform, self.standardize, data.counts
         )
         if design.standard is None and isinstance(self._transform, str):
-            warn_of_constants(data.matrix, self._column_names())
+            warn_about_constants(data.matrix, self._column_names())
         W, classes = design.apply(data.matrix, data.first()), len(self.classes_)
-        rows = self._engine.rows(data._replace(matrix=W), classes, run)
-        of_class = np.bincount(data.codes, data.counts, classes)
-        return self._job_of_rows(
-            rows, design, look_at(W, data.counts), of_class, len(data.row), run
+        rows = self._engine.prepare_rows(data._replace(matrix=W), classes, run)
+        class_counts = np.bincount(data.codes, data.counts, classes)
+        return self._build_row_job(
+            rows, design, summarise_columns(W, data.counts), class_counts, len(data.row), run
         )
 
-    def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
-        from .draws import sample_weights
+    def _sample_prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
+        from .draws import sample_prior_weights
 
         self._check_arguments()
         design = PlackettLuceDesign.fit(
             matrix, self._column_names(), self._transform, self.standardize
         )
-        prior = prior_of(self.a, self.a_range, self.b)
-        return sample_weights(prior, design.apply(matrix), self.classes_, design.columns, rngs)
+        prior = build_weight_prior(self.a, self.a_range, self.b)
+        return sample_prior_weights(
+            prior, design.apply(matrix), self.classes_, design.columns, rngs
+        )
 
     def _check_arguments(self) -> None:
-        engine = self._engine
         one_of("standardize", self.standardize, (True, False))
-        engine.check(self)
-        prior_of(self.a, self.a_range, self.b)
+        self._engine.check_arguments(self)
+        build_weight_prior(self.a, self.a_range, self.b)
 
-    def _job_of_rows(
+    def _build_row_job(
         self,
-        data: "TrainingData | CovariateRows | Blocks",
+        data: "TrainingData | CovariateRows | DaskRows",
         design: PlackettLuceDesign,
-        look: Any,
+        column_summary: Any,
         class_count: np.ndarray,
         rows: int,
         run: Run,
     ) -> Job:
-        """What all methods share, whether the rows are in memory or not."""
-        from ..input import warn_of_left_out
-        from .design import scaling_advice, warn_about
+        """Build the job of a fit, for rows in memory or in blocks."""
+        from ..input import warn_about_constant_columns
+        from .design import build_scaling_advice, warn_about_columns
 
-        warn_of_left_out(design.standard, vars(self).get("feature_names_in_"))
+        warn_about_constant_columns(design.standard, vars(self).get("feature_names_in_"))
         if not is_quiet():
-            warn_about(look, design.columns, scaling_advice(self._transform, self.standardize))
-        self._design_, self._columns_, self._class_count_ = (
-            design,
-            list(design.columns),
-            class_count,
-        )
-        job = replace(self._engine.job(self, data, run), data=self._size(rows))
-        return (
-            job
-            if self._transform is not None or is_quiet()
-            else replace(job, run=lambda: self._judged(job.run()))
-        )
+            warn_about_columns(
+                column_summary,
+                design.columns,
+                build_scaling_advice(self._transform, self.standardize),
+            )
+        self._design_, self._columns_ = design, list(design.columns)
+        self._class_count_ = class_count
+        job = replace(self._engine.build_job(self, data, run), data=self._describe_size(rows))
+        if self._transform is not None or is_quiet():
+            return job
+        return replace(job, run=lambda: self._warn_about_fit(job.run()))
 
-    def _judged(self, found: dict[str, Any]) -> dict[str, Any]:
-        """What was found, after a look at whether it says anything."""
-        from .design import warn_of_poor_fit
+    def _warn_about_fit(self, attributes: dict[str, Any]) -> dict[str, Any]:
+        """Warn of a poor fit; return the fitted attributes."""
+        from .design import warn_about_poor_fit
 
-        warn_of_poor_fit(found["log_likelihood_"], self._class_count_)
-        return found
+        warn_about_poor_fit(attributes["log_likelihood_"], self._class_count_)
+        return attributes
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        return sampling_of(self, source, run)
+        return build_gibbs_sampling(self, source, run)
 
     def _quantities(self) -> dict[str, np.ndarray]:
-        """a (if learned), the log-likelihood and log odds of observed classes, draw by draw, after
-        `method="gibbs"`."""
-        from .draws import quantities_of
+        """Return draws of a (if learned), log-likelihood and log odds."""
+        from .draws import collect_weight_summary
 
-        return quantities_of(self._view)
+        return collect_weight_summary(self._view)
 
     def _advice(self) -> "Advice":
         return ADVICE
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """What was learned, in rows.
+        """Return summaries of parameters, or of nonzero weights.
 
         After `method="gibbs"`: posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of a
-        (if learned), log_likelihood (of the whole training data) and logit[row], the log odds of
-        the observed class of up to 40 rows of the training data; single weights are left out: see
-        `weights_table`. Otherwise weight[class, column], the relative weights that are not zero,
-        the largest first.
+        (if learned), log_likelihood (full training data) and logit[row], the log odds of the
+        observed class of up to 40 rows of the training data; for single weights see
+        `weights_table`. Otherwise weight[class, column], the nonzero relative weights, largest
+        first.
 
         Parameters
         ----------
@@ -307,9 +311,9 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean,
+            Columns mean, sd, eti89_lb, eti89_ub (interval; named by its probability), mcse_mean,
             ess_bulk, ess_tail, r_hat; after "variational" the first four, with sd and interval of a
-            weight divided by the mean of their sum; after "map" the first.
+            weight divided by the mean of their sum; after "map" the mean only.
 
         Raises
         ------
@@ -321,8 +325,8 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         self._require_fitted()
         return super().summary(ci)
 
-    def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        return blocks_of_draws(self, matrix)
+    def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        return iterate_draw_probabilities(self, matrix)
 
-    def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
-        return self._engine.probabilities(self, matrix)
+    def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        return self._engine.compute_probabilities(self, matrix)

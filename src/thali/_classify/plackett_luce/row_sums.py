@@ -1,12 +1,11 @@
-"""The sums over rows that every engine of Plackett–Luce regression needs: one sweep over the rows,
-shared over threads.
+"""Sums over rows for all engines of Plackett–Luce regression, in threads.
 
 With A (K × p) and m (p): T_i = W_i·A_{Y_i}, S_i = W_i·m, and
 
-    log-likelihood Σ ln T_i / S_i,   R_kj = Σ_{Y_i = k} W_ij / T_i,   s_j = Σ W_ij / S_i.
+log-likelihood Σ ln T_i / S_i, R_kj = Σ_{Y_i = k} W_ij / T_i, s_j = Σ W_ij / S_i.
 
 These (K + 1) p + 1 numbers are also the message of a map-reduce over blocks of rows:
-`CovariateRows.statistics` is the map step, `Statistics.__add__` the reduce step.
+`CovariateRows.compute_statistics` is the map step, `Statistics.__add__` the reduce step.
 """
 
 import os
@@ -19,24 +18,29 @@ import numpy as np
 from thali._compile.jit import allocating, compiled, vectorised
 from thali._inference.numerics.logarithm import fast_log
 
-# The sums of products of columns from which the Hessian of the log-likelihood in ln λ is put
-# together
+# Sums of products of columns, for the Hessian of the log-likelihood in ln λ
 
 
 @dataclass(frozen=True)
 class Curvature:
-    """Σ_{Y_i = k} W_ij W_il / T_i² for every class, and Σ_i W_ij W_il / S_i²; those of two blocks
-    of rows add up."""
+    """Sums of products of columns for the Hessian in ln λ.
 
-    of_classes: np.ndarray  # (K, q, q)
-    of_all: np.ndarray  # (q, q)
+    They are Σ_{Y_i = k} W_ij W_il / T_i² for each class, and Σ_i W_ij W_il / S_i². The sums of two
+    blocks of rows can be added.
+    """
+
+    class_products: np.ndarray  # (K, q, q)
+    total_products: np.ndarray  # (q, q)
 
     def __add__(self, other: "Curvature") -> "Curvature":
-        return Curvature(self.of_classes + other.of_classes, self.of_all + other.of_all)
+        return Curvature(
+            self.class_products + other.class_products, self.total_products + other.total_products
+        )
 
 
 @vectorised
-def _dot(W: Any, i: Any, A: Any, k: Any) -> Any:
+def _dot_row(W: Any, i: Any, A: Any, k: Any) -> Any:
+    """Compute W_i·A_k."""
     total = 0.0
     for j in range(W.shape[1]):
         total += W[i, j] * A[k, j]
@@ -47,54 +51,58 @@ def _dot(W: Any, i: Any, A: Any, k: Any) -> Any:
 def add_curvature(
     W: Any, codes: Any, counts: Any, A: Any, m: Any, columns: Any, start: Any, stop: Any, sums: Any
 ) -> None:
-    """Add the products of rows start:stop to sums (K + 1, q, q), the last of which is that of all
-    classes."""
-    q, every = len(columns), len(sums) - 1
-    mass = m.reshape(1, -1)
+    """Add the products of rows start:stop to sums (K + 1, q, q).
+
+    The last entry is the sum over all classes.
+    """
+    q, last = len(columns), len(sums) - 1
+    m_row = m.reshape(1, -1)
     row = np.empty(q)
     for i in range(start, stop):
         k = codes[i]
-        t, u = _dot(W, i, A, k), _dot(W, i, mass, 0)
-        of_class = counts[i] / t / t if t > 1e-150 else 0.0
-        of_all = counts[i] / u / u if u > 1e-150 else 0.0
+        t, u = _dot_row(W, i, A, k), _dot_row(W, i, m_row, 0)
+        class_factor = counts[i] / t / t if t > 1e-150 else 0.0
+        total_factor = counts[i] / u / u if u > 1e-150 else 0.0
         for j in range(q):
             row[j] = W[i, columns[j]]
         for j in range(q):
-            x, y = of_class * row[j], of_all * row[j]
+            x, y = class_factor * row[j], total_factor * row[j]
             for h in range(q):
                 sums[k, j, h] += x * row[h]
-                sums[every, j, h] += y * row[h]
+                sums[last, j, h] += y * row[h]
 
 
-def hessian(
+def compute_hessian(
     weights: Any, gradient: Any, curvature: Curvature, active: Any, columns: Any, total: float
 ) -> np.ndarray:
-    """Hessian in the ln λ of the active weights of the log-likelihood plus `total` · mean of ln
-    λ̄."""
-    of_class, column = active
-    place = np.searchsorted(columns, column)
+    """Compute the Hessian in ln λ of the active weights.
+
+    The function is the log-likelihood plus `total` · mean of ln λ̄.
+    """
+    class_index, column = active
+    column_index = np.searchsorted(columns, column)
     weight = weights[active]
     products = np.outer(weight, weight)
-    result = products * (curvature.of_all[np.ix_(place, place)] + total)
-    result -= products * np.where(
-        of_class[:, None] == of_class[None, :],
-        curvature.of_classes[of_class[:, None], place[:, None], place],
+    second = products * (curvature.total_products[np.ix_(column_index, column_index)] + total)
+    second -= products * np.where(
+        class_index[:, None] == class_index[None, :],
+        curvature.class_products[class_index[:, None], column_index[:, None], column_index],
         0.0,
     )
-    result[np.diag_indices_from(result)] += gradient - total * weight
-    return result
+    second[np.diag_indices_from(second)] += gradient - total * weight
+    return second
 
 
-BLOCK = 8192  # rows of the smallest block: two or more are shared over threads
-MAX_BLOCKS = 64  # so that the partial sums need O(K p) memory whatever the number of rows
-TINY = 1e-300  # below it a quotient is not a normal number
+BLOCK_ROWS = 8192  # smallest block; two or more blocks are processed in threads
+MAX_BLOCKS = 64  # limits the memory of partial sums to O(K p) for any number of rows
+MIN_QUOTIENT = 1e-300  # smallest normal number of a quotient
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """The sums of one sweep over rows; those of two blocks of rows add up."""
+    """Sums over rows for given weights; sums of two blocks can be added."""
 
-    log_likelihood: float  # Σ ln T_i / S_i; minus infinity where a row is impossible
+    log_likelihood: float  # Σ ln T_i / S_i; minus infinity if a row has probability 0
     R: np.ndarray  # (K, p): Σ_{Y_i = k} W_ij / T_i
     s: np.ndarray  # (p,): Σ_i W_ij / S_i
 
@@ -105,7 +113,8 @@ class Statistics:
 
 
 @vectorised
-def _dot_pair(W: Any, i: Any, A: Any, k: Any, m: Any) -> Any:
+def _dot_row_pair(W: Any, i: Any, A: Any, k: Any, m: Any) -> Any:
+    """Compute W_i·A_k and W_i·m."""
     t = 0.0
     s = 0.0
     for j in range(W.shape[1]):
@@ -116,44 +125,45 @@ def _dot_pair(W: Any, i: Any, A: Any, k: Any, m: Any) -> Any:
 
 
 @vectorised
-def _sum_of_logs(ratio: Any, counts: Any, first: Any, size: Any) -> Any:
+def _sum_logs(ratio: Any, counts: Any, start: Any, size: Any) -> Any:
+    """Sum the logarithms of ratios, weighted by counts."""
     total = 0.0
     for r in range(size):
-        total += counts[first + r] * fast_log(ratio[r])
+        total += counts[start + r] * fast_log(ratio[r])
     return total
 
 
 @allocating
-def _sum_rows(
+def _add_row_sums(
     W: Any, codes: Any, counts: Any, A: Any, m: Any, start: Any, stop: Any, R: Any, s: Any
 ) -> Any:
-    """Add the sums of rows start:stop to R and s; returns their log-likelihood."""
+    """Add the sums of rows start:stop to R and s; return log-likelihood."""
     p = W.shape[1]
     ratio = np.empty(256)
     total = 0.0
-    for first in range(start, stop, 256):
-        last = min(first + 256, stop)
-        for i in range(first, last):
+    for block_start in range(start, stop, 256):
+        block_end = min(block_start + 256, stop)
+        for i in range(block_start, block_end):
             k = codes[i]
-            t, u = _dot_pair(W, i, A, k, m)
+            t, u = _dot_row_pair(W, i, A, k, m)
             c = counts[i]
-            of_class = c / t if t > TINY else 0.0
-            of_all = c / u if u > TINY else 0.0
+            class_factor = c / t if t > MIN_QUOTIENT else 0.0
+            total_factor = c / u if u > MIN_QUOTIENT else 0.0
             quotient = t / u if u > 0.0 else 0.0
-            if quotient < TINY:
+            if quotient < MIN_QUOTIENT:
                 total += c * (np.log(t) - np.log(u)) if t > 0.0 else -np.inf
                 quotient = 1.0
-            ratio[i - first] = quotient
+            ratio[i - block_start] = quotient
             for j in range(p):
                 w = W[i, j]
-                R[k, j] += of_class * w
-                s[j] += of_all * w
-        total += _sum_of_logs(ratio, counts, first, last - first)
+                R[k, j] += class_factor * w
+                s[j] += total_factor * w
+        total += _sum_logs(ratio, counts, block_start, block_end - block_start)
     return total
 
 
 class CovariateRows:
-    """Rows of W in memory, with their classes and how often each occurs."""
+    """Rows of W in memory, with their classes and counts."""
 
     codes: np.ndarray
     n_classes: int
@@ -173,22 +183,24 @@ class CovariateRows:
         self.counts = np.ones(rows) if counts is None else np.ascontiguousarray(counts, np.float64)
         self.n, self.n_rows = float(self.counts.sum()), rows
         self.threads = threads or os.cpu_count() or 1
-        size = max(BLOCK, -(-rows // MAX_BLOCKS))
+        size = max(BLOCK_ROWS, -(-rows // MAX_BLOCKS))
         self.spans = [(start, min(start + size, rows)) for start in range(0, rows, size)]
         self._pool: ThreadPoolExecutor | None = None
 
-    def statistics(self, A: Any, m: Any) -> Statistics:
-        """The fused sums at A (K × p) and m (p)."""
+    def compute_statistics(self, A: Any, m: Any) -> Statistics:
+        """Compute log-likelihood, R and s at A (K × p) and m (p)."""
         A, m = np.ascontiguousarray(A, np.float64), np.ascontiguousarray(m, np.float64)
 
         def block(span: Any) -> Any:
             R, s = np.zeros((self.n_classes, self.p)), np.zeros(self.p)
-            return Statistics(_sum_rows(self.W, self.codes, self.counts, A, m, *span, R, s), R, s)
+            return Statistics(
+                _add_row_sums(self.W, self.codes, self.counts, A, m, *span, R, s), R, s
+            )
 
-        return self._total(block)
+        return self._sum_blocks(block)
 
-    def curvature(self, A: Any, m: Any, columns: Any) -> Curvature:
-        """The sums of products that the Hessian needs, for some columns of W."""
+    def compute_curvature(self, A: Any, m: Any, columns: Any) -> Curvature:
+        """Compute the sums of products for the Hessian, for columns of W."""
         A, m = np.ascontiguousarray(A, np.float64), np.ascontiguousarray(m, np.float64)
         columns = np.ascontiguousarray(columns, np.int64)
 
@@ -197,72 +209,76 @@ class CovariateRows:
             add_curvature(self.W, self.codes, self.counts, A, m, columns, *span, sums)
             return Curvature(sums[:-1], sums[-1])
 
-        return self._total(block)
+        return self._sum_blocks(block)
 
-    def sample(self, rows: int) -> "CovariateRows":
-        """This many rows chosen by a fixed stream of random numbers, in their order."""
-        chosen = np.sort(np.random.default_rng(0).choice(len(self.W), rows, replace=False))
+    def sample_rows(self, n_rows: int) -> "CovariateRows":
+        """Return a fixed random sample of rows, in their order."""
+        indices = np.sort(np.random.default_rng(0).choice(len(self.W), n_rows, replace=False))
         return CovariateRows(
-            self.W[chosen], self.codes[chosen], self.n_classes, self.counts[chosen], self.threads
+            self.W[indices], self.codes[indices], self.n_classes, self.counts[indices], self.threads
         )
 
-    def _total(self, block: Any) -> Any:
+    def _sum_blocks(self, block: Any) -> Any:
         """Sum over the blocks in fixed order, whichever thread finishes first."""
         if self.threads == 1 or len(self.spans) == 1:
-            parts = map(block, self.spans)
+            sums = map(block, self.spans)
         else:
             self._pool = self._pool or ThreadPoolExecutor(min(self.threads, len(self.spans)))
-            parts = self._pool.map(block, self.spans)
+            sums = self._pool.map(block, self.spans)
         total: Any = None
-        for part in parts:
-            total = part if total is None else total + part
+        for block_sums in sums:
+            total = block_sums if total is None else total + block_sums
         return total
 
 
-# Merges equal rows of the same class: exact, since the likelihood is a product over rows ----------
+# Merging equal rows of a class is exact, as the likelihood is a product over rows -----------------
 
 
-_WORTH_COPYING = 0.8  # distinct rows over rows, below which fewer rows are worth a copy
+_MAX_DISTINCT_SHARE = 0.8  # largest share of distinct rows for which a copy is made
 
 
 @compiled
-def _first_of_kind(
+def _find_distinct_rows(
     bits: Any, codes: Any, counts: Any, table: Any, mix: Any, firsts: Any, totals: Any
 ) -> Any:
-    """Find distinct rows with an open hash table of row numbers; returns how many, in order of
-    first appearance."""
+    """Find distinct rows in order of appearance; return their number.
+
+    An open hash table contains row numbers.
+    """
     mask = np.uint64(len(table) - 1)
-    found = 0
+    n_distinct = 0
     for i in range(len(codes)):
         key = np.uint64(codes[i] + 1) * np.uint64(0x9E3779B97F4A7C15)
         for j in range(bits.shape[1]):
             key = (key ^ bits[i, j]) * mix[j]
             key ^= key >> np.uint64(29)
-        place = key & mask
+        slot = key & mask
         while True:
-            known = table[place]
-            if known < 0:
-                table[place] = found
-                firsts[found] = i
-                totals[found] = counts[i]
-                found += 1
+            distinct_index = table[slot]
+            if distinct_index < 0:
+                table[slot] = n_distinct
+                firsts[n_distinct] = i
+                totals[n_distinct] = counts[i]
+                n_distinct += 1
                 break
-            other = firsts[known]
-            same = codes[other] == codes[i]
+            i_first = firsts[distinct_index]
+            is_equal = codes[i_first] == codes[i]
             j = 0
-            while same and j < bits.shape[1]:
-                same = bits[other, j] == bits[i, j]
+            while is_equal and j < bits.shape[1]:
+                is_equal = bits[i_first, j] == bits[i, j]
                 j += 1
-            if same:
-                totals[known] += counts[i]
+            if is_equal:
+                totals[distinct_index] += counts[i]
                 break
-            place = (place + np.uint64(1)) & mask
-    return found
+            slot = (slot + np.uint64(1)) & mask
+    return n_distinct
 
 
-def distinct_rows(W: Any, codes: Any, counts: Any = None) -> Any:
-    """The distinct rows of W and class, and how often each occurs; the rows as they are where few
-    are equal."""
+def merge_equal_rows(W: Any, codes: Any, counts: Any = None) -> Any:
+    """Merge equal rows of a class; return rows, codes and counts.
+
+    If few rows are equal, the rows are returned unchanged.
+    """
     n = len(codes)
     counts = np.ones(n) if counts is None else np.ascontiguousarray(counts, np.float64)
     table = np.full(1 << int(2 * n).bit_length(), -1, np.int64)
@@ -270,8 +286,8 @@ def distinct_rows(W: Any, codes: Any, counts: Any = None) -> Any:
         2
     ) + np.uint64(1)
     firsts, totals = np.empty(n, np.int64), np.empty(n)
-    found = _first_of_kind(W.view(np.uint64), codes, counts, table, mix, firsts, totals)
-    if found > _WORTH_COPYING * n:
+    n_distinct = _find_distinct_rows(W.view(np.uint64), codes, counts, table, mix, firsts, totals)
+    if n_distinct > _MAX_DISTINCT_SHARE * n:
         return W, codes, counts
-    firsts = firsts[:found]
-    return np.ascontiguousarray(W[firsts]), codes[firsts], totals[:found].copy()
+    firsts = firsts[:n_distinct]
+    return np.ascontiguousarray(W[firsts]), codes[firsts], totals[:n_distinct].copy()

@@ -1,4 +1,4 @@
-"""What Plackett-Luce regression is called, takes and answers, without loading it."""
+"""Names, options and results of Plackett-Luce regression, without importing it."""
 
 from functools import partial
 

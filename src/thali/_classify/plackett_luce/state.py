@@ -1,4 +1,4 @@
-"""The state of a chain of Plackett–Luce regression, and the record of its draws."""
+"""The state of a chain of Plackett–Luce regression, and its recorded draws."""
 
 import math
 from typing import Any, NamedTuple
@@ -11,41 +11,42 @@ from thali._inference.indexing import part_bounds
 from thali._inference.numerics.logarithm import fast_log
 from thali.errors import DataError, Setting
 
-# Rows of W as the samplers of Plackett–Luce regression read them: sorted by class, so that many
-# share weights
+# Rows of W for the samplers, sorted by class, so that the rows of a block share weights
 
 
-# rows of a block: seven cache lines a column, an odd number, so that columns spread over the cache
-WIDTH = 56
-_NARROWER = (40, 24, 8, 4, 2, 1)  # where most classes are small
-_ROOM = 2  # most places for a row, in blocks that are not all full
-_STEP = 1024  # rows at a time, so that no second matrix as large as W is made
-FLOOR = 1e-290  # probabilities below it, and sums that may have lost digits to underflow
-_MAX_ENTRIES = 2e9  # entries of W
-_EQUAL = 1e-6  # relative difference of logarithms that counts as zero
+# rows of a block: seven cache lines per column, an odd number that distributes columns in the cache
+MAX_BLOCK_WIDTH = 56
+_SMALLER_WIDTHS = (40, 24, 8, 4, 2, 1)  # if most classes are small
+_MAX_ROOM_PER_ROW = 2  # largest allocated room per row, as blocks may be partly empty
+_BLOCK_ROWS = 1024  # so that no second matrix as large as W is made
+MIN_PROBABILITY = 1e-290  # smaller probabilities and sums may have lost digits to underflow
+_MAX_ENTRIES = 2e9  # of W
+_MAX_LOG_DIFFERENCE = 1e-6  # relative; smaller differences are treated as zero
 
 
 class ClassRows(NamedTuple):
-    """Blocks of rows of one class; inside a block column after column."""
+    """Blocks of rows of one class, column by column within a block."""
 
     W: np.ndarray  # (blocks, p, width); zero beyond the rows of a block
     sizes: np.ndarray  # (blocks,) rows of a block
-    of_class: np.ndarray  # (blocks,) ascending
+    class_of_block: np.ndarray  # (blocks,) ascending
     first: np.ndarray  # (K + 1,) first block of a class
     mean: np.ndarray  # (p,) of the columns of W
     alive: np.ndarray  # columns that are not zero everywhere
-    # (p,) for two classes: the column of which each is the opposite; -1 where there is none
+    # (p,) for two classes: index of the opposite column; -1 if none
     opposite: np.ndarray
 
 
-def copies_of(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
-    """Every row of W, and its class, as often as its weight says, since each copy has latent
-    variables of its own."""
-    numbers = float(data.counts.sum()) * data.matrix.shape[1]
-    if numbers > _MAX_ENTRIES:
+def repeat_rows(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of W and their classes, repeated by weight.
+
+    Each copy has separate latent variables.
+    """
+    n_entries = float(data.counts.sum()) * data.matrix.shape[1]
+    if n_entries > _MAX_ENTRIES:
         raise DataError(
             f"The weights sum to {data.counts.sum():g} rows, which would need"
-            f" {8e-9 * numbers:,.0f} GB; rescale the weights, or set ",
+            f" {8e-9 * n_entries:,.0f} GB; rescale the weights, or set ",
             Setting("method", "map"),
             ".",
         )
@@ -53,18 +54,19 @@ def copies_of(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
     return data.matrix[row], data.codes[row]
 
 
-def class_rows(W: np.ndarray, codes: np.ndarray, n_classes: int) -> ClassRows:
-    """Sort the rows of W, each divided by its maximum, into blocks of their class; rows of a class
-    keep their order."""
+def sort_rows_by_class(W: np.ndarray, codes: np.ndarray, n_classes: int) -> ClassRows:
+    """Sort the rows of W into blocks of one class each.
+
+    The rows are divided by their maxima; rows of a class keep their order.
+    """
     n, p = W.shape
-    members = np.bincount(codes, minlength=n_classes)
-    width = _width(members)
-    blocks = -(-members // width)
+    class_sizes = np.bincount(codes, minlength=n_classes)
+    width = _choose_block_width(class_sizes)
+    blocks = -(-class_sizes // width)
     first = part_bounds(blocks)
     sorted_rows = np.argsort(codes, kind="stable")
-    # of a row within its class
-    rank = np.arange(n) - np.repeat(np.cumsum(members) - members, members)
-    block = np.repeat(first[:-1], members) + rank // width
+    rank_in_class = np.arange(n) - np.repeat(np.cumsum(class_sizes) - class_sizes, class_sizes)
+    block = np.repeat(first[:-1], class_sizes) + rank_in_class // width
     tiles = np.zeros((first[-1], p, width))
     sizes = np.zeros(first[-1], np.int64)
     np.add.at(sizes, block, 1)
@@ -72,104 +74,121 @@ def class_rows(W: np.ndarray, codes: np.ndarray, n_classes: int) -> ClassRows:
     for b, (end, size) in enumerate(zip(ends, sizes, strict=True)):
         tiles[b, :, :size] = W[sorted_rows[end - size : end]].T
     mean = W.mean(axis=0)
-    of_class = np.repeat(np.arange(n_classes), blocks)
-    opposite = opposites(W) if n_classes == 2 else np.full(p, -1)
-    return ClassRows(tiles, sizes, of_class, first, mean, np.flatnonzero(mean > 0.0), opposite)
+    class_of_block = np.repeat(np.arange(n_classes), blocks)
+    opposite = find_opposite_columns(W) if n_classes == 2 else np.full(p, -1)
+    return ClassRows(
+        tiles, sizes, class_of_block, first, mean, np.flatnonzero(mean > 0.0), opposite
+    )
 
 
-def _width(members: np.ndarray) -> int:
-    """Rows of a block: as many as are efficient without blocks that are mostly empty."""
-    widest = int(min(WIDTH, -(-members.max() // 8) * 8))
-    for width in (widest, *(width for width in _NARROWER if width < widest)):
-        if width * (-(-members // width)).sum() <= _ROOM * members.sum():
+def _choose_block_width(class_sizes: np.ndarray) -> int:
+    """Return the largest efficient block width without mostly empty blocks."""
+    widest = int(min(MAX_BLOCK_WIDTH, -(-class_sizes.max() // 8) * 8))
+    for width in (widest, *(width for width in _SMALLER_WIDTHS if width < widest)):
+        if width * (-(-class_sizes // width)).sum() <= _MAX_ROOM_PER_ROW * class_sizes.sum():
             return width
     return 1
 
 
-def opposites(W: np.ndarray) -> np.ndarray:
-    """For every column, the column whose product with it is the same for all columns in every row;
-    -1 if none."""
+def find_opposite_columns(W: np.ndarray) -> np.ndarray:
+    """Return the opposite of each column, shape (p,); -1 if none.
+
+    The product of opposite columns is the same in each row for all such pairs.
+    """
     p = W.shape[1]
-    found = np.full(p, -1)
-    if not all((W[start : start + _STEP] > 0.0).all() for start in range(0, len(W), _STEP)):
-        return found
+    opposite = np.full(p, -1)
+    if not all(
+        (W[start : start + _BLOCK_ROWS] > 0.0).all() for start in range(0, len(W), _BLOCK_ROWS)
+    ):
+        return opposite
     rng, key = np.random.default_rng(0), np.zeros(p)
-    for logs in _centred_logs(W):
+    for logs in _iterate_centred_logs(W):
         key += rng.standard_normal(len(logs)) @ logs
     order = np.argsort(key)
-    place = np.clip(np.searchsorted(key[order], -key), 0, p - 1)
-    others = np.stack([order[np.clip(place + neighbour, 0, p - 1)] for neighbour in (-1, 0, 1)])
-    largest, off = np.zeros(p), np.zeros(others.shape)
-    for logs in _centred_logs(W):
+    position = np.clip(np.searchsorted(key[order], -key), 0, p - 1)
+    candidates = np.stack(
+        [order[np.clip(position + neighbour, 0, p - 1)] for neighbour in (-1, 0, 1)]
+    )
+    largest, distances = np.zeros(p), np.zeros(candidates.shape)
+    for logs in _iterate_centred_logs(W):
         largest = np.maximum(largest, np.abs(logs).max(axis=0))
-        for which, other in enumerate(others):
-            off[which] = np.maximum(off[which], np.abs(logs + logs[:, other]).max(axis=0))
-    for other, distance in zip(others, off, strict=True):
-        found = np.where(
-            (found < 0) & (distance <= _EQUAL * np.maximum(1.0, largest)), other, found
+        for candidate_index, candidate in enumerate(candidates):
+            distances[candidate_index] = np.maximum(
+                distances[candidate_index], np.abs(logs + logs[:, candidate]).max(axis=0)
+            )
+    for candidate, distance in zip(candidates, distances, strict=True):
+        opposite = np.where(
+            (opposite < 0) & (distance <= _MAX_LOG_DIFFERENCE * np.maximum(1.0, largest)),
+            candidate,
+            opposite,
         )
-    paired = (found >= 0) & (found[found] == np.arange(len(found)))
-    return np.where(paired, found, -1)
+    is_mutual = (opposite >= 0) & (opposite[opposite] == np.arange(len(opposite)))
+    return np.where(is_mutual, opposite, -1)
 
 
-def _centred_logs(W: np.ndarray) -> Any:
-    """ln W block of rows by block of rows, minus their means over the columns."""
-    for start in range(0, len(W), _STEP):
-        logs = np.log(W[start : start + _STEP])
+def _iterate_centred_logs(W: np.ndarray) -> Any:
+    """Yield ln W by blocks of rows, minus their means over columns."""
+    for start in range(0, len(W), _BLOCK_ROWS):
+        logs = np.log(W[start : start + _BLOCK_ROWS])
         yield logs - logs.mean(axis=1, keepdims=True)
 
 
 @vectorised
-def log_probability(of_class: Any, of_all: Any, b: Any, size: Any) -> Any:
-    """Sum of ln T / S over the rows of a block."""
+def sum_block_log_likelihood(T: Any, S: Any, b: Any, size: Any) -> Any:
+    """Sum ln T / S over the rows of a block."""
     total = 0.0
     for r in range(size):
-        share = of_class[b, r] / of_all[b, r] if of_all[b, r] > FLOOR else FLOOR
-        total += fast_log(max(share, FLOOR))
+        probability = T[b, r] / S[b, r] if S[b, r] > MIN_PROBABILITY else MIN_PROBABILITY
+        total += fast_log(max(probability, MIN_PROBABILITY))
     return total
 
 
 @vectorised
-def block_dots(
-    W: Any, weights: Any, totals: Any, b: Any, k: Any, size: Any, of_class: Any, of_all: Any
+def compute_block_scores(
+    W: Any, weights: Any, totals: Any, b: Any, k: Any, size: Any, T: Any, S: Any
 ) -> None:
-    """T = W·λ of the rows' own class and S = W·Σ_k λ_k for the rows of a block."""
+    """Compute T = W·λ of the rows' class and S = W·Σ_k λ_k.
+
+    The rows are in block b of class k.
+    """
     for r in range(size):
-        of_class[b, r] = 0.0
-        of_all[b, r] = 0.0
+        T[b, r] = 0.0
+        S[b, r] = 0.0
     for j in range(W.shape[1]):
-        own, every = weights[k, j], totals[j]
+        weight, total = weights[k, j], totals[j]
         for r in range(size):
-            of_class[b, r] += W[b, j, r] * own
-            of_all[b, r] += W[b, j, r] * every
+            T[b, r] += W[b, j, r] * weight
+            S[b, r] += W[b, j, r] * total
 
 
 @scalar
-def dots(rows: Any, weights: Any, totals: Any, of_class: Any, of_all: Any) -> Any:
-    """T and S of all rows; returns the log-likelihood Σ ln T / S."""
-    total = 0.0
+def compute_scores(rows: Any, weights: Any, totals: Any, T: Any, S: Any) -> Any:
+    """Compute T and S of all rows; return the log-likelihood Σ ln T / S."""
+    log_likelihood = 0.0
     for b in range(rows.sizes.shape[0]):
-        k, size = rows.of_class[b], rows.sizes[b]
-        block_dots(rows.W, weights, totals, b, k, size, of_class, of_all)
-        total += log_probability(of_class, of_all, b, size)
-    return total
+        k, size = rows.class_of_block[b], rows.sizes[b]
+        compute_block_scores(rows.W, weights, totals, b, k, size, T, S)
+        log_likelihood += sum_block_log_likelihood(T, S, b, size)
+    return log_likelihood
 
 
-LOG_A, LOG_MASS, LOG_LIKELIHOOD, STEP = range(4)  # in State.real
-SWEEPS, KEPT, TRIED, ACCEPTED = range(4)  # in State.whole
+LOG_A, LOG_MASS, LOG_LIKELIHOOD, STEP = range(4)  # in WeightState.real
+SWEEPS, RECORDED, TRIED, ACCEPTED = range(4)  # in WeightState.counters
 
 
 class WeightState(NamedTuple):
-    """Weights λ = λ̄ Λ as logarithms, since those of small a leave the range of floats, and the
-    sums that follow."""
+    """Weights λ = λ̄ Λ of a chain, their sums, and latent variables.
+
+    Weights are logarithms, because weights of small a leave the range of floats.
+    """
 
     real: np.ndarray  # (4,) ln a, ln Λ, log-likelihood, step of the walk of a
-    whole: np.ndarray  # (4,) sweeps done, draws kept, moves tried and accepted since tuning ended
+    counters: np.ndarray  # (4,) sweeps, recorded draws, moves tried and accepted after tuning
     log_weights: np.ndarray  # (K, p) ln λ̄
     weights: np.ndarray  # (K, p) λ̄
     totals: np.ndarray  # (p,) Σ_k λ̄_k
-    of_class: np.ndarray  # (blocks, width) W_i·λ̄ of the row's own class
-    of_all: np.ndarray  # (blocks, width) W_i·Σ_k λ̄_k
+    class_scores: np.ndarray  # (blocks, width) W_i·λ̄ for the row's class
+    total_scores: np.ndarray  # (blocks, width) W_i·Σ_k λ̄_k
     columns: np.ndarray  # (blocks, width) C
     times: np.ndarray  # (blocks, width) Z Λ
     counts: np.ndarray  # (K, p) n_kj
@@ -179,22 +198,24 @@ class WeightState(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Work space, because compiled code that allocates takes long to compile."""
+    """Work space, because compiled code that allocates compiles slowly."""
 
     target: np.ndarray  # (width,)
     running: np.ndarray  # (width,)
-    place: np.ndarray  # (width,)
+    column_index: np.ndarray  # (width,)
     pull: np.ndarray  # (p,)
     size: np.ndarray  # (p,)
     occupied: np.ndarray  # (K p,)
-    new_class: np.ndarray  # (blocks, width)
-    new_all: np.ndarray  # (blocks, width)
+    new_class_scores: np.ndarray  # (blocks, width)
+    new_total_scores: np.ndarray  # (blocks, width)
     change: np.ndarray  # (K + 1, 4)
 
 
 class WeightPrior(NamedTuple):
-    """The prior: weights Gamma(a, b), p(a) ∝ 1/a between exp(low) and exp(high); both are ln a
-    where a is fixed."""
+    """Prior: weights Gamma(a, b), p(a) ∝ 1/a from exp(low) to exp(high).
+
+    For a fixed a both are ln a.
+    """
 
     log_b: float
     low: float
@@ -203,7 +224,7 @@ class WeightPrior(NamedTuple):
 
 
 class WeightDraws(NamedTuple):
-    """Room for the draws of a chain."""
+    """Recorded draws of a chain."""
 
     a: np.ndarray  # (draws,)
     log_likelihood: np.ndarray  # (draws,)
@@ -211,19 +232,18 @@ class WeightDraws(NamedTuple):
     log_weights: np.ndarray  # (draws,) Σ_kj ln λ̄_kj, also where λ̄ leaves the range of floats
 
 
-def state_from(log_weights: np.ndarray, log_a: float, rows: ClassRows) -> WeightState:
-    """A state at some weights, which need not sum to 1; a sweep fills everything that follows from
-    them."""
+def build_weight_state(log_weights: np.ndarray, log_a: float, rows: ClassRows) -> WeightState:
+    """Build a state at weights of any sum; a sweep computes its sums."""
     shape, p = rows.W.shape[::2], rows.W.shape[1]
     log_weights = np.ascontiguousarray(log_weights, np.float64).copy()
     state = WeightState(
         real=np.array([log_a, 0.0, -math.inf, 0.3]),
-        whole=np.zeros(4, np.int64),
+        counters=np.zeros(4, np.int64),
         log_weights=log_weights,
         weights=np.zeros_like(log_weights),
         totals=np.zeros(p),
-        of_class=np.zeros(shape),
-        of_all=np.zeros(shape),
+        class_scores=np.zeros(shape),
+        total_scores=np.zeros(shape),
         columns=np.zeros(shape, np.int64),
         times=np.zeros(shape),
         counts=np.zeros(log_weights.shape, np.int64),
@@ -232,39 +252,40 @@ def state_from(log_weights: np.ndarray, log_a: float, rows: ClassRows) -> Weight
         scratch=Scratch(
             target=np.zeros(shape[1]),
             running=np.zeros(shape[1]),
-            place=np.zeros(shape[1], np.int64),
+            column_index=np.zeros(shape[1], np.int64),
             pull=np.zeros(p),
             size=np.zeros(p),
             occupied=np.zeros(log_weights.size, np.int64),
-            new_class=np.zeros(shape),
-            new_all=np.zeros(shape),
+            new_class_scores=np.zeros(shape),
+            new_total_scores=np.zeros(shape),
             change=np.zeros((len(log_weights) + 1, 4)),
         ),
     )
-    state.real[LOG_MASS] = normalise(state.log_weights, state.weights, state.totals)
+    state.real[LOG_MASS] = normalise_weights(state.log_weights, state.weights, state.totals)
     return state
 
 
-def empty_draws(draws: int, classes: int, p: int) -> WeightDraws:
+def allocate_weight_draws(n_draws: int, n_classes: int, p: int) -> WeightDraws:
+    """Allocate arrays for the draws of a chain."""
     return WeightDraws(
-        np.zeros(draws), np.zeros(draws), np.zeros((draws, classes, p)), np.zeros(draws)
+        np.zeros(n_draws), np.zeros(n_draws), np.zeros((n_draws, n_classes, p)), np.zeros(n_draws)
     )
 
 
 @scalar
-def normalise(log_weights: Any, weights: Any, totals: Any) -> Any:
-    """Make the weights sum to 1; returns the logarithm of their former sum."""
+def normalise_weights(log_weights: Any, weights: Any, totals: Any) -> Any:
+    """Make the weights sum to 1; return the logarithm of their former sum."""
     classes, p = log_weights.shape
-    top = -math.inf
+    maximum = -math.inf
     for k in range(classes):
         for j in range(p):
-            top = max(top, log_weights[k, j])
+            maximum = max(maximum, log_weights[k, j])
     mass = 0.0
     for k in range(classes):
         for j in range(p):
-            weights[k, j] = math.exp(log_weights[k, j] - top)
+            weights[k, j] = math.exp(log_weights[k, j] - maximum)
             mass += weights[k, j]
-    log_mass = top + math.log(mass)
+    log_mass = maximum + math.log(mass)
     for j in range(p):
         total = 0.0
         for k in range(classes):
@@ -276,17 +297,17 @@ def normalise(log_weights: Any, weights: Any, totals: Any) -> Any:
 
 
 @scalar
-def keep_if_due(state: Any, kept: Any, tune: int, thin: Any) -> None:
+def record_if_due(state: Any, record: Any, tune: int, thin: Any) -> None:
     """Record the state after every `thin` sweeps after tuning."""
-    sweeps, done = state.whole[SWEEPS], state.whole[KEPT]
-    if sweeps <= tune or (sweeps - tune) % thin != 0 or done == kept.a.shape[0]:
+    sweeps, draw_index = state.counters[SWEEPS], state.counters[RECORDED]
+    if sweeps <= tune or (sweeps - tune) % thin != 0 or draw_index == record.a.shape[0]:
         return
-    kept.a[done] = math.exp(state.real[LOG_A])
-    kept.log_likelihood[done] = state.real[LOG_LIKELIHOOD]
+    record.a[draw_index] = math.exp(state.real[LOG_A])
+    record.log_likelihood[draw_index] = state.real[LOG_LIKELIHOOD]
     total = 0.0
     for k in range(state.weights.shape[0]):
         for j in range(state.weights.shape[1]):
-            kept.weights[done, k, j] = state.weights[k, j]
+            record.weights[draw_index, k, j] = state.weights[k, j]
             total += state.log_weights[k, j]
-    kept.log_weights[done] = total
-    state.whole[KEPT] = done + 1
+    record.log_weights[draw_index] = total
+    state.counters[RECORDED] = draw_index + 1

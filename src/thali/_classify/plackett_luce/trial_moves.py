@@ -1,5 +1,4 @@
-"""The likelihood after a trial change of weights in one or two columns, from as few rows as suffice
-to reject it."""
+"""Likelihoods after a trial change of weights, computed until it is rejected."""
 
 import math
 from typing import Any
@@ -9,150 +8,150 @@ from thali._inference.numerics.decisions import draw_index
 from thali._inference.numerics.gamma import draw_log_gamma
 from thali._inference.numerics.logarithm import fast_log
 
-from .state import FLOOR, log_probability
+from .state import MIN_PROBABILITY, sum_block_log_likelihood
 
-DIGITS = 1e-6  # of a sum; a smaller difference is summed again
-# The change of every class in columns j and l, and its new weights there; a last row is their sum
-# over classes.
+MIN_SHARE = 1e-6  # of a sum; smaller differences are computed again from their terms
+# Entries of `change`, one row per class and a last row for their sum: changes of the weights in
+# columns j and `taker`, and new weights there.
 GAIN, GAIN_OTHER, NEW, NEW_OTHER = range(4)
 
 
 @scalar
-def trial(
+def evaluate_trial(
     rows: Any,
     weights: Any,
     totals: Any,
     j: Any,
-    other: Any,
-    first: Any,
-    of_class: Any,
-    of_all: Any,
-    new_class: Any,
-    new_all: Any,
+    taker: Any,
+    first_class: Any,
+    T: Any,
+    S: Any,
+    new_T: Any,
+    new_S: Any,
     change: Any,
     bound: Any,
 ) -> Any:
-    """The new log-likelihood and its sums T and S; a value below the bound as soon as it is known
-    to be below.
+    """Compute the new log-likelihood and scores T and S.
 
-    No row adds more than 0. The rows of the class that is likely to lose most, `first`, come first.
-    Weights and totals are those from before the change; of a change in a single column, `other` is
-    j and its changes are 0.
+    If it is below `bound`, return a value below `bound` early: no row adds more than 0. The rows of
+    `first_class`, which is likely to lose most, are evaluated first. Weights and totals are the
+    values before the change; for a change in a single column, `taker` is j and its changes are 0.
     """
     blocks = rows.sizes.shape[0]
-    total = 0.0
+    log_likelihood = 0.0
     for step in range(blocks):
-        b = rows.first[first] + step
+        b = rows.first[first_class] + step
         if b >= blocks:
             b -= blocks
-        k, size = rows.of_class[b], rows.sizes[b]
-        part, short = _block(
-            rows.W, j, other, b, size, k, of_class, of_all, new_class, new_all, change
+        k, size = rows.class_of_block[b], rows.sizes[b]
+        block_log_likelihood, n_imprecise = _evaluate_block(
+            rows.W, j, taker, b, size, k, T, S, new_T, new_S, change
         )
-        if short > 0:
-            _recompute_sums(
+        if n_imprecise > 0:
+            _recompute_scores(
                 rows.W,
                 weights,
                 totals,
                 j,
-                other,
+                taker,
                 b,
                 size,
                 k,
-                of_class,
-                of_all,
-                new_class,
-                new_all,
+                T,
+                S,
+                new_T,
+                new_S,
                 change,
             )
-            part = log_probability(new_class, new_all, b, size)
-        total += part
-        if total < bound:
+            block_log_likelihood = sum_block_log_likelihood(new_T, new_S, b, size)
+        log_likelihood += block_log_likelihood
+        if log_likelihood < bound:
             break
-    return total
+    return log_likelihood
 
 
 @vectorised
-def _block(
+def _evaluate_block(
     W: Any,
     j: Any,
-    other: Any,
+    taker: Any,
     b: Any,
     size: Any,
     k: Any,
-    of_class: Any,
-    of_all: Any,
-    new_class: Any,
-    new_all: Any,
+    T: Any,
+    S: Any,
+    new_T: Any,
+    new_S: Any,
     change: Any,
 ) -> Any:
-    """The same for a block by differences; also in how many rows they leave too few digits."""
-    own, own_other = change[k, GAIN], change[k, GAIN_OTHER]
-    every, every_other = change[-1, GAIN], change[-1, GAIN_OTHER]
-    total = 0.0
-    short = 0
+    """Update T and S of a block by differences.
+
+    Return the log-likelihood, and the number of rows with too few correct digits.
+    """
+    class_gain, class_gain_taker = change[k, GAIN], change[k, GAIN_OTHER]
+    total_gain, total_gain_taker = change[-1, GAIN], change[-1, GAIN_OTHER]
+    log_likelihood = 0.0
+    n_imprecise = 0
     for r in range(size):
-        t = of_class[b, r] + W[b, j, r] * own + W[b, other, r] * own_other
-        s = of_all[b, r] + W[b, j, r] * every + W[b, other, r] * every_other
-        new_class[b, r] = t
-        new_all[b, r] = s
-        short += (t < DIGITS * of_class[b, r]) | (s < DIGITS * of_all[b, r])
-        share = t / s if s > FLOOR else FLOOR
-        total += fast_log(max(share, FLOOR))
-    return total, short
+        t = T[b, r] + W[b, j, r] * class_gain + W[b, taker, r] * class_gain_taker
+        s = S[b, r] + W[b, j, r] * total_gain + W[b, taker, r] * total_gain_taker
+        new_T[b, r] = t
+        new_S[b, r] = s
+        n_imprecise += (t < MIN_SHARE * T[b, r]) | (s < MIN_SHARE * S[b, r])
+        probability = t / s if s > MIN_PROBABILITY else MIN_PROBABILITY
+        log_likelihood += fast_log(max(probability, MIN_PROBABILITY))
+    return log_likelihood, n_imprecise
 
 
 @scalar
-def _recompute_sums(
+def _recompute_scores(
     W: Any,
     weights: Any,
     totals: Any,
     j: Any,
-    other: Any,
+    taker: Any,
     b: Any,
     size: Any,
     k: Any,
-    of_class: Any,
-    of_all: Any,
-    new_class: Any,
-    new_all: Any,
+    T: Any,
+    S: Any,
+    new_T: Any,
+    new_S: Any,
     change: Any,
 ) -> None:
-    """Recompute sums that a subtraction left with few correct digits from their parts."""
+    """Recompute scores that a subtraction left with few correct digits."""
     for r in range(size):
-        if new_class[b, r] < DIGITS * of_class[b, r] or new_all[b, r] < DIGITS * of_all[b, r]:
-            t = W[b, j, r] * change[k, NEW] + W[b, other, r] * change[k, NEW_OTHER]
-            s = W[b, j, r] * change[-1, NEW] + W[b, other, r] * change[-1, NEW_OTHER]
+        if new_T[b, r] < MIN_SHARE * T[b, r] or new_S[b, r] < MIN_SHARE * S[b, r]:
+            t = W[b, j, r] * change[k, NEW] + W[b, taker, r] * change[k, NEW_OTHER]
+            s = W[b, j, r] * change[-1, NEW] + W[b, taker, r] * change[-1, NEW_OTHER]
             for i in range(W.shape[1]):
-                if i != j and i != other:
+                if i != j and i != taker:
                     t += W[b, i, r] * weights[k, i]
                     s += W[b, i, r] * totals[i]
-            new_class[b, r], new_all[b, r] = t, s
+            new_T[b, r], new_S[b, r] = t, s
 
 
 @scalar
-def least(rows: Any, of_class: Any) -> Any:
-    """The smallest T of all rows."""
+def find_smallest_score(rows: Any, T: Any) -> Any:
+    """Return the smallest T of all rows."""
     smallest = 1.0
     for b in range(rows.sizes.shape[0]):
         for r in range(rows.sizes[b]):
-            smallest = min(smallest, of_class[b, r])
+            smallest = min(smallest, T[b, r])
     return smallest
 
 
 @scalar
-def keep_sums(
-    rows: Any, mass: Any, of_class: Any, of_all: Any, new_class: Any, new_all: Any
-) -> None:
-    """Accept the sums of a trial, divided by the new sum of all weights."""
+def accept_scores(rows: Any, mass: Any, T: Any, S: Any, new_T: Any, new_S: Any) -> None:
+    """Store the scores of a trial, divided by the new sum of weights."""
     for b in range(rows.sizes.shape[0]):
         for r in range(rows.sizes[b]):
-            of_class[b, r] = new_class[b, r] / mass
-            of_all[b, r] = new_all[b, r] / mass
+            T[b, r] = new_T[b, r] / mass
+            S[b, r] = new_S[b, r] / mass
 
 
 @scalar
-def rescale(log_weights: Any, weights: Any, totals: Any, mass: Any, log_mass: Any) -> None:
+def rescale_weights(log_weights: Any, weights: Any, totals: Any, mass: Any, log_mass: Any) -> None:
     """Divide all weights by their sum."""
     classes, p = weights.shape
     for j in range(p):
@@ -162,18 +161,17 @@ def rescale(log_weights: Any, weights: Any, totals: Any, mass: Any, log_mass: An
             weights[k, j] /= mass
 
 
-# Single weights redrawn from their prior and accepted by the likelihood of the rows, without latent
-# variables
+# Single weights, proposed from the prior and accepted by the likelihood without latent variables
 #
-# A column is switched on or off in one step; with latent variables all rows that use it must leave
-# one by one.
+# A column is switched on or off in one step; with latent variables all rows that use it would have
+# to leave it one by one.
 
 
-_NOTHING = 1e-18  # of a sum: adding it changes no digit
+_NEGLIGIBLE = 1e-18  # share of a sum that changes none of its digits
 
 
 @scalar
-def redraw(
+def redraw_weight(
     rng: Any,
     rows: Any,
     a: Any,
@@ -182,51 +180,51 @@ def redraw(
     log_weights: Any,
     weights: Any,
     totals: Any,
-    of_class: Any,
-    of_all: Any,
-    new_class: Any,
-    new_all: Any,
+    T: Any,
+    S: Any,
+    new_T: Any,
+    new_S: Any,
     change: Any,
     log_l: Any,
 ) -> Any:
-    """λ_kj ~ Gamma(a, b) of a class and column chosen evenly, accepted with the ratio of
-    likelihoods.
+    """Propose λ_kj ~ Gamma(a, b) for a random weight, and decide.
 
-    log_scale is ln(b Λ), smallest the least T of all rows. Weights sum to 1 before and after;
-    returns the log-likelihood log_l, the logarithm of what Λ was multiplied by, and the least T.
+    The ratio is that of the likelihoods. log_scale is ln(b Λ), smallest the smallest T of all rows.
+    Weights sum to 1 before and after. Return the log-likelihood log_l, the logarithm of the factor
+    of Λ, and the smallest T.
     """
     classes, p = weights.shape
     k, j = draw_index(rng, classes), draw_index(rng, p)
     log_new = draw_log_gamma(rng, a) - log_scale
     new, old = math.exp(log_new), weights[k, j]
-    if max(new, old) < _NOTHING * smallest:
+    if max(new, old) < _NEGLIGIBLE * smallest:
         log_weights[k, j], weights[k, j] = log_new, new
-        totals[j] = 0.0  # summed again: a difference may be zero or negative
+        totals[j] = 0.0  # computed again: a difference may be zero or negative
         for c in range(classes):
             totals[j] += weights[c, j]
         return log_l, 0.0, smallest
     bound = -rng.standard_exponential() + log_l
-    _fill_weight(weights, k, j, new, change)
-    first = k if new < old else (k + 1) % classes
-    found = trial(
-        rows, weights, totals, j, j, first, of_class, of_all, new_class, new_all, change, bound
+    _fill_weight_change(weights, k, j, new, change)
+    first_class = k if new < old else (k + 1) % classes
+    new_log_l = evaluate_trial(
+        rows, weights, totals, j, j, first_class, T, S, new_T, new_S, change, bound
     )
-    if not found > bound:
+    if not new_log_l > bound:
         return log_l, 0.0, smallest
     log_weights[k, j], weights[k, j], totals[j] = log_new, new, change[classes, NEW]
     mass = 1.0 + new - old
-    if mass < DIGITS:
+    if mass < MIN_SHARE:
         mass = 0.0
         for i in range(p):
             mass += totals[i]
-    rescale(log_weights, weights, totals, mass, math.log(mass))
-    keep_sums(rows, mass, of_class, of_all, new_class, new_all)
-    return found, math.log(mass), least(rows, of_class)
+    rescale_weights(log_weights, weights, totals, mass, math.log(mass))
+    accept_scores(rows, mass, T, S, new_T, new_S)
+    return new_log_l, math.log(mass), find_smallest_score(rows, T)
 
 
 @scalar
-def _fill_weight(weights: Any, k: Any, j: Any, new: Any, change: Any) -> None:
-    """The change of a single weight as `trial` reads it."""
+def _fill_weight_change(weights: Any, k: Any, j: Any, new: Any, change: Any) -> None:
+    """Write the change of a single weight for `evaluate_trial`."""
     classes = weights.shape[0]
     change[classes, NEW] = 0.0
     for c in range(classes):
@@ -250,92 +248,97 @@ def _fill_weight(weights: Any, k: Any, j: Any, new: Any, change: Any) -> None:
 
 
 @scalar
-def exchange(
+def exchange_columns(
     rng: Any,
     rows: Any,
     a: Any,
     log_weights: Any,
     weights: Any,
     totals: Any,
-    of_class: Any,
-    of_all: Any,
-    new_class: Any,
-    new_all: Any,
+    T: Any,
+    S: Any,
+    new_T: Any,
+    new_S: Any,
     change: Any,
     log_likelihood: Any,
 ) -> Any:
-    """One exchange; returns the log-likelihood and whether weights were exchanged. They sum to 1
-    before and after."""
+    """Propose to exchange weights of two columns, and decide.
+
+    Return the log-likelihood and whether weights were exchanged. Weights sum to 1 before and after.
+    """
     classes, p = weights.shape
-    chosen = draw_index(rng, classes + 1)  # the last: all classes
-    j = _giver(rng, weights, totals, rows.mean, chosen)
+    k = draw_index(rng, classes + 1)  # the last: all classes
+    j = _draw_giver(rng, weights, totals, rows.mean, k)
     taker = rows.alive[draw_index(rng, rows.alive.shape[0])]
     if j < 0 or j == taker:
         return log_likelihood, False
     shift = math.log(rows.mean[j]) - math.log(rows.mean[taker])
-    mass = _fill_columns(log_weights, weights, j, taker, chosen, shift, change)
+    mass = _fill_column_changes(log_weights, weights, j, taker, k, shift, change)
     bound = -rng.standard_exponential() + (log_likelihood + classes * p * a * math.log(mass))
-    first = _heaviest(weights, j) if chosen == classes else chosen
-    found = trial(
-        rows, weights, totals, j, taker, first, of_class, of_all, new_class, new_all, change, bound
+    first_class = _find_largest_class(weights, j) if k == classes else k
+    new_log_likelihood = evaluate_trial(
+        rows, weights, totals, j, taker, first_class, T, S, new_T, new_S, change, bound
     )
-    if not found > bound:
+    if not new_log_likelihood > bound:
         return log_likelihood, False
-    _keep(log_weights, weights, totals, j, taker, chosen, shift, change)
-    rescale(log_weights, weights, totals, mass, math.log(mass))
-    keep_sums(rows, mass, of_class, of_all, new_class, new_all)
-    return found, True
+    _exchange_weights(log_weights, weights, totals, j, taker, k, shift, change)
+    rescale_weights(log_weights, weights, totals, mass, math.log(mass))
+    accept_scores(rows, mass, T, S, new_T, new_S)
+    return new_log_likelihood, True
 
 
 @scalar
-def _giver(rng: Any, weights: Any, totals: Any, mean: Any, chosen: Any) -> Any:
-    """A column with probability ∝ λ_kj c_j; -1 if all of these are zero."""
+def _draw_giver(rng: Any, weights: Any, totals: Any, mean: Any, k: Any) -> Any:
+    """Draw a column with probability ∝ λ_kj c_j; -1 if all are zero.
+
+    k = K means the sum over all classes.
+    """
     classes, p = weights.shape
     total = 0.0
     for j in range(p):
-        total += (totals[j] if chosen == classes else weights[chosen, j]) * mean[j]
+        total += (totals[j] if k == classes else weights[k, j]) * mean[j]
     target = rng.random() * total
     running = 0.0
-    found = -1
+    column = -1
     for j in range(p):
-        part = (totals[j] if chosen == classes else weights[chosen, j]) * mean[j]
-        if part > 0.0:
-            running += part
-            found = j
+        term = (totals[j] if k == classes else weights[k, j]) * mean[j]
+        if term > 0.0:
+            running += term
+            column = j
             if target < running:
                 break
-    return found
+    return column
 
 
 @scalar
-def _heaviest(weights: Any, j: Any) -> Any:
-    """The class with the largest weight in a column."""
-    found = 0
+def _find_largest_class(weights: Any, j: Any) -> Any:
+    """Return the class with the largest weight in a column."""
+    largest = 0
     for k in range(1, weights.shape[0]):
-        if weights[k, j] > weights[found, j]:
-            found = k
-    return found
+        if weights[k, j] > weights[largest, j]:
+            largest = k
+    return largest
 
 
 @scalar
-def _fill_columns(
-    log_weights: Any, weights: Any, j: Any, taker: Any, chosen: Any, shift: Any, change: Any
+def _fill_column_changes(
+    log_weights: Any, weights: Any, j: Any, taker: Any, chosen_class: Any, shift: Any, change: Any
 ) -> Any:
-    """New weights in the two columns, and their changes; returns the new sum of all weights."""
+    """Write new weights of two columns and changes; return the new sum."""
     classes, p = weights.shape
-    for what in range(4):
-        change[classes, what] = 0.0
+    for entry in range(4):
+        change[classes, entry] = 0.0
     for k in range(classes):
         change[k, NEW], change[k, NEW_OTHER] = weights[k, j], weights[k, taker]
-        if chosen == classes or chosen == k:
+        if chosen_class == classes or chosen_class == k:
             change[k, NEW] = math.exp(log_weights[k, taker] - shift)
             change[k, NEW_OTHER] = math.exp(log_weights[k, j] + shift)
         change[k, GAIN] = change[k, NEW] - weights[k, j]
         change[k, GAIN_OTHER] = change[k, NEW_OTHER] - weights[k, taker]
-        for what in range(4):
-            change[classes, what] += change[k, what]
+        for entry in range(4):
+            change[classes, entry] += change[k, entry]
     mass = 1.0 + change[classes, GAIN] + change[classes, GAIN_OTHER]
-    if mass < DIGITS:
+    if mass < MIN_SHARE:
         mass = change[classes, NEW] + change[classes, NEW_OTHER]
         for k in range(classes):
             for i in range(p):
@@ -345,19 +348,20 @@ def _fill_columns(
 
 
 @scalar
-def _keep(
+def _exchange_weights(
     log_weights: Any,
     weights: Any,
     totals: Any,
     j: Any,
     taker: Any,
-    chosen: Any,
+    chosen_class: Any,
     shift: Any,
     change: Any,
 ) -> None:
+    """Exchange the weights of two columns in the chosen class or all."""
     classes = weights.shape[0]
     for k in range(classes):
-        if chosen == classes or chosen == k:
+        if chosen_class == classes or chosen_class == k:
             log_weights[k, j], log_weights[k, taker] = (
                 log_weights[k, taker] - shift,
                 log_weights[k, j] + shift,

@@ -1,12 +1,12 @@
-r"""What the normal approximations of the posterior of the sparse multinomial logit share.
+r"""Normal approximations of the posterior of the sparse multinomial logit.
 
 .. math:: q(\beta, b) = \mathrm{Normal}(m, P^{-1}), \qquad
           q(\eta) \propto \eta^{\text{shape} - 1
           + N/2} e^{-\text{rate}\,\eta - \sqrt\eta \sum_j E_q|\beta_j|}
 
-The Laplace prior has no second derivative at 0, where many coefficients are, so its expectation
-under q takes its place, which is smooth: with s_j the standard deviation of beta_j, E|beta_j| has
-the slope 2 Phi(m_j / s_j) - 1, and its part of P is 2 E[sqrt eta] phi(m_j / s_j) / s_j.
+The Laplace prior has no second derivative at 0, where many coefficients are, so it is
+replaced by its expectation under q, which is smooth: with s_j the standard deviation of beta_j,
+E|beta_j| has the slope 2 Phi(m_j / s_j) - 1, and it adds 2 E[sqrt eta] phi(m_j / s_j) / s_j to P.
 """
 
 import math
@@ -21,15 +21,15 @@ from thali._inference.chains import BLOCK, IndependentDraws
 from thali._inference.warn import warn
 from thali.errors import DataError, DataWarning, Setting
 
-from .arguments import MAX_COEFFICIENTS, MIN_ROWS_EACH, SparseColumns
-from .sweep import INTERCEPT_VARIANCE, CoefficientProblem
+from .arguments import MAX_COEFFICIENTS, MIN_ROWS_PER_COEFFICIENT, SparseColumns
+from .gibbs_sweep import INTERCEPT_VARIANCE, CoefficientDraws, CoefficientProblem
 
-# The log-likelihood of the multinomial logit to second order: at some coefficients, or its mean
-# over a normal law
+# The log-likelihood of the multinomial logit to second order, at given coefficients, or its mean
+# over a normal distribution of them
 #
-# The mean over Normal(mu, V) of the q linear predictors of a row, V = L L^T, is that over points mu
-# + L u. The u are the axes of some rotations at several distances: exact for polynomials of degree
-# 3, and with r distances and every rotation of degree 4 r - 1. The curvature of the mean is -2
+# The mean over Normal(mu, V) of the q linear predictors of a row, V = L L^T, is the mean over
+# points mu + L u. The u are the axes of some rotations at several radii: exact for polynomials of
+# degree 3, and with r radii and every rotation of degree 4 r - 1. The curvature of the mean is -2
 # times its slopes in V, which are exact for this rule, so that a natural gradient of the bound
 # raises it.
 #
@@ -37,20 +37,17 @@ from .sweep import INTERCEPT_VARIANCE, CoefficientProblem
 # (2009), equation 10.
 
 
-ROWS = 2**14  # whose probabilities are computed at a time
-_CELLS = 2**23  # of a dense product of a sparse matrix at a time: 64 MB
-RADII_OF_FEW_ROWS, RADII_OF_MANY_ROWS = (
-    3,
-    1,
-)  # radii, by whether coefficients are uncertain enough for the rule to matter
+BLOCK_ROWS = 2**14  # rows of a block
+_BLOCK_CELLS = 2**23  # cells of a dense product of a sparse block: 64 MB
+# number of radii; with few rows coefficients are uncertain, which requires a better rule
+RADII_OF_FEW_ROWS, RADII_OF_MANY_ROWS = 3, 1
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """The log-likelihood to second order in the coefficients of the q classes other than the
-    reference.
+    """Log-likelihood to second order in the coefficients of q non-reference classes.
 
-    Those of two blocks of rows add up.
+    The expansions of two blocks of rows can be added.
     """
 
     log_likelihood: float
@@ -65,169 +62,196 @@ class Expansion:
         )
 
 
-def expansion_at(
+def expand_log_likelihood(
     problem: CoefficientProblem,
     coef: np.ndarray,
     covariance: np.ndarray | None = None,
     radii: int = RADII_OF_FEW_ROWS,
 ) -> Expansion:
-    """The expansion at coef (q, m), or that of its mean over Normal(coef, covariance), by blocks of
-    rows."""
+    """Expand the log-likelihood at coef (q, m), by blocks of rows.
+
+    With `covariance`, expand its mean over Normal(coef, covariance).
+    """
     q, m = coef.shape
-    others = np.flatnonzero(np.arange(problem.classes) != problem.reference)
-    total, gradient = 0.0, np.zeros((q, m))
+    free_classes = np.flatnonzero(np.arange(problem.classes) != problem.reference)
+    log_likelihood, gradient = 0.0, np.zeros((q, m))
     curvature = np.zeros((q, m, q, m))
-    for part, Z in _parts(problem.covariates):
-        own = (others[:, None] == problem.codes[part]).astype(float)
-        each = (
-            _at(Z.times(coef), own)
+    for block, Z in _iterate_row_blocks(problem.covariates):
+        is_class = (free_classes[:, None] == problem.codes[block]).astype(float)
+        rows = (
+            _expand_at_predictors(Z.multiply(coef), is_class)
             if covariance is None
-            else _around(Z.times(coef), own, Z, covariance, radii)
+            else _expand_mean(Z.multiply(coef), is_class, Z, covariance, radii)
         )
-        weights = problem.counts[part] * each.curvature
-        total += float(problem.counts[part] @ each.log_likelihood)
-        gradient += Z.pulled(problem.counts[part] * each.gradient)
+        weights = problem.counts[block] * rows.curvature
+        log_likelihood += float(problem.counts[block] @ rows.log_likelihood)
+        gradient += Z.multiply_transposed(problem.counts[block] * rows.gradient)
         for k in range(q):
-            for other in range(k + 1):
-                curvature[k, :, other] += Z.gram(weights[k, other])
+            for other_class in range(k + 1):
+                curvature[k, :, other_class] += Z.compute_gram(weights[k, other_class])
     for k in range(q):
-        for other in range(k):
-            curvature[other, :, k] = curvature[k, :, other].T
-    return Expansion(total, gradient.ravel(), curvature.reshape(q * m, q * m))
+        for other_class in range(k):
+            curvature[other_class, :, k] = curvature[k, :, other_class].T
+    return Expansion(log_likelihood, gradient.ravel(), curvature.reshape(q * m, q * m))
 
 
-class _Dense(NamedTuple):
-    """Some rows of the covariates, as columns."""
+class _DenseRows(NamedTuple):
+    """Rows of the covariates, dense, one per column."""
 
     Z: np.ndarray  # (m, rows)
 
-    def times(self, coef: np.ndarray) -> np.ndarray:
-        """Linear predictors (q, rows) at coef (q, m)."""
+    def multiply(self, coef: np.ndarray) -> np.ndarray:
+        """Return linear predictors (q, rows) at coef (q, m)."""
         return coef @ self.Z
 
-    def pulled(self, residuals: np.ndarray) -> np.ndarray:
-        """Sums over the rows (q, m) with weights (q, rows)."""
+    def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
+        """Return sums over the rows (q, m) with weights (q, rows)."""
         return residuals @ self.Z.T
 
-    def gram(self, weights: np.ndarray) -> np.ndarray:
-        """Second moments (m, m) with weights (rows,)."""
+    def compute_gram(self, weights: np.ndarray) -> np.ndarray:
+        """Return second moments (m, m) with weights (rows,)."""
         return (self.Z * weights) @ self.Z.T
 
-    def squares(self, matrix: np.ndarray) -> np.ndarray:
-        """z^T M z of every row z for a matrix M (m, m)."""
+    def compute_quadratic_forms(self, matrix: np.ndarray) -> np.ndarray:
+        """Return z^T M z of each row z for a matrix M (m, m)."""
         return ((matrix @ self.Z) * self.Z).sum(axis=0)
 
 
-class _Sparse(NamedTuple):
-    """The same of a sparse matrix."""
+class _SparseRows(NamedTuple):
+    """Rows of the covariates, sparse, with the same methods."""
 
     columns: SparseColumns
 
-    def times(self, coef: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(self.columns.times(coef).T)
+    def multiply(self, coef: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(self.columns.multiply(coef).T)
 
-    def pulled(self, residuals: np.ndarray) -> np.ndarray:
-        return self.columns.pulled(residuals.T)
+    def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
+        return self.columns.multiply_transposed(residuals.T)
 
-    def gram(self, weights: np.ndarray) -> np.ndarray:
-        return self.columns.gram(weights)
+    def compute_gram(self, weights: np.ndarray) -> np.ndarray:
+        return self.columns.compute_gram(weights)
 
-    def squares(self, matrix: np.ndarray) -> np.ndarray:
-        return self.columns.squares(matrix)
+    def compute_quadratic_forms(self, matrix: np.ndarray) -> np.ndarray:
+        return self.columns.compute_quadratic_forms(matrix)
 
 
-def _parts(covariates: np.ndarray | SparseColumns) -> Iterator[tuple[slice, _Dense | _Sparse]]:
-    """Some rows of the covariates (m, n) at a time."""
+def _iterate_row_blocks(
+    covariates: np.ndarray | SparseColumns,
+) -> Iterator[tuple[slice, _DenseRows | _SparseRows]]:
+    """Yield blocks of rows of the covariates (m, n)."""
     m, n = covariates.shape
     is_dense = isinstance(covariates, np.ndarray)
-    step = ROWS if is_dense else max(1, min(ROWS, _CELLS // m))
-    for first in range(0, n, step):
-        part = slice(first, first + step)
-        yield part, _Dense(covariates[:, part]) if is_dense else _Sparse(covariates.rows(part))
+    step = BLOCK_ROWS if is_dense else max(1, min(BLOCK_ROWS, _BLOCK_CELLS // m))
+    for start in range(0, n, step):
+        block = slice(start, start + step)
+        yield (
+            block,
+            _DenseRows(covariates[:, block])
+            if is_dense
+            else _SparseRows(covariates.select_rows(block)),
+        )
 
 
 class QuadratureRule(NamedTuple):
-    """Places of a standard normal vector of length q, and their weights."""
+    """Points of a standard normal vector of length q, and their weights."""
 
-    places: np.ndarray  # (points, q)
+    points: np.ndarray  # (points, q)
     weights: np.ndarray  # (points,)
 
 
 @cache
-def rule_of(q: int, radii: int) -> QuadratureRule:
-    """The axes of a few rotations, at the radii of Gauss and Laguerre."""
+def build_quadrature_rule(q: int, radii: int) -> QuadratureRule:
+    """Build the points on rotated axes at Gauss-Laguerre radii, and weights."""
     from scipy.special import roots_genlaguerre
 
-    halves, shares = roots_genlaguerre(radii, 0.5 * q - 1.0)  # of half the squared length
+    half_squares, radius_weights = roots_genlaguerre(
+        radii, 0.5 * q - 1.0
+    )  # for half the squared length
     rng = np.random.default_rng(0)
-    turned = [
+    rotations = [
         np.linalg.qr(rng.normal(size=(q, q)))[0] for _ in range(1 if q == 1 else max(2, 8 // q))
     ]
-    axes = np.concatenate([sign * each for each in turned for sign in (1.0, -1.0)])
-    places = np.concatenate([math.sqrt(2.0 * half) * axes for half in halves])
-    return QuadratureRule(places, np.repeat(shares / shares.sum() / len(axes), len(axes)))
+    axes = np.concatenate([sign * rotation for rotation in rotations for sign in (1.0, -1.0)])
+    points = np.concatenate([math.sqrt(2.0 * half) * axes for half in half_squares])
+    return QuadratureRule(
+        points, np.repeat(radius_weights / radius_weights.sum() / len(axes), len(axes))
+    )
 
 
-class _QuadraticRows(NamedTuple):
-    """The log-likelihood of each row to second order in its q linear predictors."""
+class _RowExpansion(NamedTuple):
+    """Log-likelihood of each row to second order in its q predictors."""
 
     log_likelihood: np.ndarray  # (n,)
     gradient: np.ndarray  # (q, n)
     curvature: np.ndarray  # (q, q, n)
 
 
-def _points(linear: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Log-likelihoods (J, n) and probabilities (J, q, n) at J linear predictors (J, q, n) of every
-    row."""
-    top = np.maximum(linear.max(axis=1), 0.0)
-    share = np.exp(linear - top[:, None])
-    sums = share.sum(axis=1) + np.exp(-top)
-    share /= sums[:, None]
-    return (linear * own).sum(axis=1) - top - np.log(sums), share
+def _compute_class_probabilities(
+    linear: np.ndarray, is_class: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute log-likelihoods (J, n) and probabilities (J, q, n).
+
+    `linear` contains J linear predictors of each row, shape (J, q, n).
+    """
+    maximum = np.maximum(linear.max(axis=1), 0.0)
+    probabilities = np.exp(linear - maximum[:, None])
+    sums = probabilities.sum(axis=1) + np.exp(-maximum)
+    probabilities /= sums[:, None]
+    return (linear * is_class).sum(axis=1) - maximum - np.log(sums), probabilities
 
 
-def _at(linear: np.ndarray, own: np.ndarray) -> _QuadraticRows:
-    """At linear predictors (q, n)."""
-    log_p, (share,) = _points(linear[None], own)
-    curvature = -share[:, None] * share
-    np.einsum("kki->ki", curvature)[:] += share
-    return _QuadraticRows(log_p[0], own - share, curvature)
+def _expand_at_predictors(linear: np.ndarray, is_class: np.ndarray) -> _RowExpansion:
+    """Expand the log-likelihood of each row at linear predictors (q, n)."""
+    log_p, (probabilities,) = _compute_class_probabilities(linear[None], is_class)
+    curvature = -probabilities[:, None] * probabilities
+    np.einsum("kki->ki", curvature)[:] += probabilities
+    return _RowExpansion(log_p[0], is_class - probabilities, curvature)
 
 
-def _around(
-    linear: np.ndarray, own: np.ndarray, Z: _Dense | _Sparse, covariance: np.ndarray, radii: int
-) -> _QuadraticRows:
-    """The mean over the law of the linear predictors, by the points of the rule."""
-    # With L̄ the slopes of that mean in L, those in V are half of L^-T (P + P^T) L^-1, where P is
-    # the lower triangle of L^T L̄ with half its diagonal.
+def _expand_mean(
+    linear: np.ndarray,
+    is_class: np.ndarray,
+    Z: _DenseRows | _SparseRows,
+    covariance: np.ndarray,
+    radii: int,
+) -> _RowExpansion:
+    """Expand the mean log-likelihood over normal predictors, by quadrature."""
+    # With L̄ the slopes of the mean in L, its slopes in V are half of L^-T (P + P^T) L^-1, where P
+    # is the lower triangle of L^T L̄ with half its diagonal.
     (q, n), m = linear.shape, len(covariance) // len(linear)
-    spread = np.empty((n, q, q))
+    predictor_covariance = np.empty((n, q, q))
     for k in range(q):
-        for other in range(k + 1):
-            block = covariance[k * m : (k + 1) * m, other * m : (other + 1) * m]
-            spread[:, k, other] = spread[:, other, k] = Z.squares(block)
-    # of rows that are 0
-    spread[:, np.arange(q), np.arange(q)] += 1e-14 * (1.0 + np.einsum("ikk->ik", spread))
-    root = np.linalg.cholesky(spread)
-    places, weights = rule_of(q, radii)
-    moved = places @ np.ascontiguousarray(root.transpose(2, 1, 0)).reshape(q, q * n)
-    log_p, share = _points(linear + moved.reshape(-1, q, n), own)
-    residual = weights[:, None, None] * (own - share)
-    slopes = (places.T @ residual.reshape(-1, q * n)).reshape(q, q, n).transpose(2, 1, 0)
+        for other_class in range(k + 1):
+            block = covariance[k * m : (k + 1) * m, other_class * m : (other_class + 1) * m]
+            predictor_covariance[:, k, other_class] = predictor_covariance[:, other_class, k] = (
+                Z.compute_quadratic_forms(block)
+            )
+    # keeps the covariance of rows of zeros positive definite
+    predictor_covariance[:, np.arange(q), np.arange(q)] += 1e-14 * (
+        1.0 + np.einsum("ikk->ik", predictor_covariance)
+    )
+    root = np.linalg.cholesky(predictor_covariance)
+    points, weights = build_quadrature_rule(q, radii)
+    deviations = points @ np.ascontiguousarray(root.transpose(2, 1, 0)).reshape(q, q * n)
+    log_p, probabilities = _compute_class_probabilities(
+        linear + deviations.reshape(-1, q, n), is_class
+    )
+    residual = weights[:, None, None] * (is_class - probabilities)
+    slopes = (points.T @ residual.reshape(-1, q * n)).reshape(q, q, n).transpose(2, 1, 0)
     P = np.tril(root.transpose(0, 2, 1) @ slopes)
     P[:, np.arange(q), np.arange(q)] *= 0.5
     inverse = np.linalg.inv(root)
     curvature = -inverse.transpose(0, 2, 1) @ (P + P.transpose(0, 2, 1)) @ inverse
-    return _QuadraticRows(weights @ log_p, residual.sum(axis=0), curvature.transpose(1, 2, 0))
+    return _RowExpansion(weights @ log_p, residual.sum(axis=0), curvature.transpose(1, 2, 0))
 
 
-# of coefficients (q, m) and, if it is that of a mean over a normal law, covariance
+# expands at coefficients (q, m), or over a normal distribution with a covariance
 Expand = Callable[..., Expansion]
-SETTLED = 1e-4  # change, in standard deviations
+SETTLED = 1e-4  # largest change at the end, in standard deviations
 
 
 class NormalPosterior(NamedTuple):
-    """The approximation."""
+    """Normal approximation of the posterior of the coefficients."""
 
     mean: np.ndarray  # (q m,)
     factor: np.ndarray  # (q m, q m) lower; factor factor^T = P
@@ -238,295 +262,368 @@ class NormalPosterior(NamedTuple):
     lower_bound: float  # of ln P(y | X); NaN by Laplace's approximation
 
 
-def is_free(problem: CoefficientProblem) -> np.ndarray:
-    """Which of the coefficients (q m,) are intercepts."""
-    return np.tile(np.arange(problem.covariates.shape[0]) >= problem.penalised, problem.classes - 1)
+def build_intercept_mask(problem: CoefficientProblem) -> np.ndarray:
+    """Return a mask of the intercepts among the coefficients, shape (q m,)."""
+    return np.tile(
+        np.arange(problem.covariates.shape[0]) >= problem.n_penalised, problem.classes - 1
+    )
 
 
-def slope_and_bend(
-    mean: np.ndarray, sd: np.ndarray, root: float, free: np.ndarray
+def differentiate_prior(
+    mean: np.ndarray, sd: np.ndarray, mean_root_eta: float, is_intercept: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Minus the first and the second derivatives of the prior's part of the bound; root is E[sqrt
-    eta]."""
+    """Return minus first and second derivatives of the expected log prior."""
     from scipy.special import ndtr
 
     z = mean / sd
-    slope = np.where(free, mean / INTERCEPT_VARIANCE, root * (2.0 * ndtr(z) - 1.0))
-    return slope, np.where(free, 1.0 / INTERCEPT_VARIANCE, 2.0 * root * normal_density(z) / sd)
+    first = np.where(is_intercept, mean / INTERCEPT_VARIANCE, mean_root_eta * (2.0 * ndtr(z) - 1.0))
+    return first, np.where(
+        is_intercept, 1.0 / INTERCEPT_VARIANCE, 2.0 * mean_root_eta * normal_density(z) / sd
+    )
 
 
 def normal_density(z: np.ndarray) -> np.ndarray:
+    """Return the standard normal density."""
     return np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
 
 
-def mean_size(mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
-    """E|x| of Normal(mean, sd²)."""
+def mean_absolute_value(mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
+    """Return E|x| for Normal(mean, sd²)."""
     from scipy.special import ndtr
 
     z = mean / sd
     return 2.0 * sd * normal_density(z) + mean * (2.0 * ndtr(z) - 1.0)
 
 
-def law_of_eta(shape: float, size: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
-    """Values and probabilities of eta; its root v has a density proportional to v^(shape-1)
-    exp(-size v - rate v²)."""
-    log_v, logs = log_law_of_root(shape, size, rate)
+def compute_eta_distribution(
+    shape: float, absolute_sum: float, rate: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a grid of eta values and their probabilities.
+
+    The root v of eta has a density proportional to v^(shape-1) exp(-absolute_sum v - rate v²).
+    """
+    log_v, log_density = evaluate_root_log_density(shape, absolute_sum, rate)
     v = np.exp(log_v)
-    shares = np.exp(logs - logs.max())
-    return v * v, shares / shares.sum()
+    probabilities = np.exp(log_density - log_density.max())
+    return v * v, probabilities / probabilities.sum()
 
 
-def log_law_of_root(shape: float, size: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
-    """Values of ln v, and the logarithm of its density there, up to a constant."""
-    mode = 2.0 * shape / (size + math.sqrt(size * size + 8.0 * shape * rate))  # of ln v
-    width = 1.0 / math.sqrt(size * mode + 4.0 * rate * mode * mode)
+def evaluate_root_log_density(
+    shape: float, absolute_sum: float, rate: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a grid of ln v and its log density, up to a constant."""
+    mode = (
+        2.0 * shape / (absolute_sum + math.sqrt(absolute_sum * absolute_sum + 8.0 * shape * rate))
+    )  # of ln v
+    width = 1.0 / math.sqrt(absolute_sum * mode + 4.0 * rate * mode * mode)
     log_v = math.log(mode) + width * np.linspace(-12.0, 8.0, 801)
     v = np.exp(log_v)
-    return log_v, shape * log_v - size * v - rate * v * v
+    return log_v, shape * log_v - absolute_sum * v - rate * v * v
 
 
-# The normal approximation by Laplace: the log-likelihood to second order at its mean --------------
+# The Laplace approximation: the log-likelihood to second order at its mean ------------------------
 #
-# Means, standard deviations and q(eta) are improved in turn until they stay.
+# Means, standard deviations and q(eta) are improved in turn until they converge.
 
 
 _MAX_ROUNDS = 200
 
 
-def laplace_posterior(
+def fit_laplace_approximation(
     problem: CoefficientProblem, eta: float | None, expand: Expand
 ) -> NormalPosterior:
-    """The approximation; eta is fixed, or None if it is learned."""
+    """Fit the Laplace approximation; eta is fixed, or None if learned."""
     from scipy.linalg import cho_solve
 
     q, m = problem.classes - 1, problem.covariates.shape[0]
-    free = is_free(problem)
+    is_intercept = build_intercept_mask(problem)
     mean, sd = np.zeros(q * m), np.ones(q * m)
-    etas, shares = (np.ones(1), np.ones(1)) if eta is None else (np.full(1, eta), np.ones(1))
-    at, length, settled = expand(mean.reshape(q, m)), 1.0, False
+    etas, eta_probabilities = (
+        (np.ones(1), np.ones(1)) if eta is None else (np.full(1, eta), np.ones(1))
+    )
+    expansion, step_length, has_settled = expand(mean.reshape(q, m)), 1.0, False
     for _ in range(_MAX_ROUNDS):
-        root = float(shares @ np.sqrt(etas))
-        slope, bend = slope_and_bend(mean, sd, root, free)
-        factor = _factor(at.curvature + np.diag(bend), at.curvature, root)
+        mean_root_eta = float(eta_probabilities @ np.sqrt(etas))
+        prior_slope, prior_curvature = differentiate_prior(mean, sd, mean_root_eta, is_intercept)
+        factor = _factorise_precision(
+            expansion.curvature + np.diag(prior_curvature), expansion.curvature, mean_root_eta
+        )
         covariance = cho_solve((factor, True), np.eye(q * m))
         new_sd = np.sqrt(np.diag(covariance))
-        step = cho_solve((factor, True), at.gradient - slope)
+        step = cho_solve((factor, True), expansion.gradient - prior_slope)
         change = max(np.abs(step / new_sd).max(), np.abs(np.log(new_sd / sd)).max())
         sd = np.sqrt(sd * new_sd)
-        if settled:
+        if has_settled:
             break
-        before = _value(at, mean, sd, root, free)
+        objective = _compute_mean_objective(expansion, mean, sd, mean_root_eta, is_intercept)
         while True:
-            trial = mean + length * step
-            ahead = expand(trial.reshape(q, m))
+            new_mean = mean + step_length * step
+            new_expansion = expand(new_mean.reshape(q, m))
             if (
-                _value(ahead, trial, sd, root, free) >= before - 1e-9 * (1.0 + abs(before))
-                or length < 1e-6
+                _compute_mean_objective(new_expansion, new_mean, sd, mean_root_eta, is_intercept)
+                >= objective - 1e-9 * (1.0 + abs(objective))
+                or step_length < 1e-6
             ):
                 break
-            length *= 0.5
-        mean, at, length = trial, ahead, min(1.0, 2.0 * length)
+            step_length *= 0.5
+        mean, expansion, step_length = new_mean, new_expansion, min(1.0, 2.0 * step_length)
         if eta is None:
-            size = float(mean_size(mean, sd)[~free].sum())
-            etas, shares = law_of_eta(
-                2.0 * problem.shape + q * problem.penalised, size, problem.rate
+            absolute_sum = float(mean_absolute_value(mean, sd)[~is_intercept].sum())
+            etas, eta_probabilities = compute_eta_distribution(
+                2.0 * problem.shape + q * problem.n_penalised, absolute_sum, problem.rate
             )
-            change = max(change, abs(float(shares @ np.sqrt(etas)) / root - 1.0))
-        settled = change < SETTLED
-    return NormalPosterior(mean, factor, at, etas, shares, settled, math.nan)  # type: ignore[possibly-unbound]
+            change = max(
+                change, abs(float(eta_probabilities @ np.sqrt(etas)) / mean_root_eta - 1.0)
+            )
+        has_settled = change < SETTLED
+    return NormalPosterior(mean, factor, expansion, etas, eta_probabilities, has_settled, math.nan)  # type: ignore[possibly-unbound]
 
 
-def _factor(precision: np.ndarray, curvature: np.ndarray, root: float) -> np.ndarray:
-    """The Cholesky factor of P, with a little of the prior's precision where rounding makes P
-    singular."""
+def _factorise_precision(
+    precision: np.ndarray, curvature: np.ndarray, mean_root_eta: float
+) -> np.ndarray:
+    """Return the Cholesky factor of P.
+
+    If rounding makes P singular, add a small share of the prior's precision.
+    """
     from scipy.linalg import LinAlgError, cholesky
 
     try:
         return cholesky(precision, lower=True)
     except LinAlgError:
         return cholesky(
-            precision + np.diag(1e-3 * root * root + 1e-9 * np.diag(curvature)), lower=True
+            precision + np.diag(1e-3 * mean_root_eta * mean_root_eta + 1e-9 * np.diag(curvature)),
+            lower=True,
         )
 
 
-def _value(at: Expansion, mean: np.ndarray, sd: np.ndarray, root: float, free: np.ndarray) -> float:
-    """What the means maximise while standard deviations and q(eta) stay."""
-    prior = np.where(free, 0.5 * mean**2 / INTERCEPT_VARIANCE, root * mean_size(mean, sd))
-    return at.log_likelihood - float(prior.sum())
+def _compute_mean_objective(
+    expansion: Expansion,
+    mean: np.ndarray,
+    sd: np.ndarray,
+    mean_root_eta: float,
+    is_intercept: np.ndarray,
+) -> float:
+    """Compute the objective that the means maximise, for given sd and q(eta)."""
+    prior = np.where(
+        is_intercept,
+        0.5 * mean**2 / INTERCEPT_VARIANCE,
+        mean_root_eta * mean_absolute_value(mean, sd),
+    )
+    return expansion.log_likelihood - float(prior.sum())
 
 
-# The variational normal posterior: the normal law that maximises the lower bound of the evidence,
+# The variational normal posterior, which maximises the lower bound of the evidence,
 #
 # .. math:: F = E_q[\ln P(y \mid X, \beta, b) + \ln p(\beta, b \mid \eta) + \ln p(\eta) - \ln q].
 #
 # A natural-gradient step of length 1 makes P the mean curvature under q, and moves m by Newton's
-# step with that; shorter ones mix P and P m with what they were. The steps before are combined with
-# it (Anderson acceleration) wherever that raises the bound; else a step is shortened until it does.
+# step with this P; shorter steps mix old and new P and P m. Previous steps are combined with it
+# (Anderson acceleration) where that raises the bound; else a step is shortened until it does.
 #
 # References: Opper & Archambeau (2009), The variational Gaussian approximation revisited; Khan &
 # Lin (2017), Conjugate-computation variational inference; Walker & Ni (2011), Anderson acceleration
 # for fixed-point iterations.
 
 
-_MAX_LOOKS = 500
-_MEMORY, _BYTES = 8, 2**30  # of the steps that are combined
+_MAX_EVALUATIONS = 500
+_MEMORY, _BYTES = 8, 2**30  # largest number and size of the steps that are combined
 # rounds of Newton's steps, which are faster where a step of length 1 raises the bound
 _NEWTON_ROUNDS = 8
-_MIXED = 0.5  # of a combined step
-_SHORTEST = 1e-4  # step that is tried
-# a coefficient: a bound that has risen by less in so many rounds is as high as it need be
+_COMBINED_LENGTH = 0.5  # length of a combined step
+_MIN_LENGTH = 1e-4  # shortest step that is tried
+# the bound has converged if it rises by less per coefficient in this number of rounds
 _FLAT = 1e-4, 10
 
 
-class _Point(NamedTuple):
-    """A normal law, its bound, and the step of length 1 from there."""
+class _VariationalPoint(NamedTuple):
+    """Normal distribution, its lower bound, and a step of length 1."""
 
     precision: np.ndarray
     pull: np.ndarray  # P m
     factor: np.ndarray
     mean: np.ndarray
     sd: np.ndarray
-    law: tuple[np.ndarray, np.ndarray]  # etas and their shares
+    eta_distribution: tuple[np.ndarray, np.ndarray]  # etas and their probabilities
     bound: float
     precision_step: np.ndarray
     pull_step: np.ndarray
     change: float  # by the step, in standard deviations
 
 
-class _Bound:
-    """The bound as a function of P and P m, q(eta) always the best one."""
+class _LowerBound:
+    """Lower bound as a function of P and P m, at the optimal q(eta)."""
 
     def __init__(self, problem: CoefficientProblem, eta: float | None, expand: Expand) -> None:
-        self.problem, self.eta, self.expand, self.free, self.looks = (
-            problem,
-            eta,
-            expand,
-            is_free(problem),
-            0,
-        )
+        self.problem, self.eta, self.expand = problem, eta, expand
+        self.is_intercept, self.n_evaluations = build_intercept_mask(problem), 0
 
-    def look(self, precision: np.ndarray, pull: np.ndarray) -> _Point | None:
-        """The normal law there; None if P has no Cholesky factor."""
+    def evaluate(self, precision: np.ndarray, pull: np.ndarray) -> _VariationalPoint | None:
+        """Evaluate the bound; return None if P has no Cholesky factor."""
         from scipy.linalg import LinAlgError, cho_solve, cholesky
 
-        self.looks += 1
-        problem, free = self.problem, self.free
+        self.n_evaluations += 1
+        problem, is_intercept = self.problem, self.is_intercept
         try:
             factor = cholesky(precision, lower=True)
         except LinAlgError:
             return None
         covariance = cho_solve((factor, True), np.eye(len(factor)))
         mean, sd = covariance @ pull, np.sqrt(np.diag(covariance))
-        at: Expansion = self.expand(mean.reshape(problem.classes - 1, -1), covariance)
-        size = float(mean_size(mean, sd)[~free].sum())
+        expansion: Expansion = self.expand(mean.reshape(problem.classes - 1, -1), covariance)
+        absolute_sum = float(mean_absolute_value(mean, sd)[~is_intercept].sum())
         if self.eta is None:
-            law = law_of_eta(2.0 * problem.shape + np.count_nonzero(~free), size, problem.rate)
+            eta_distribution = compute_eta_distribution(
+                2.0 * problem.shape + np.count_nonzero(~is_intercept), absolute_sum, problem.rate
+            )
         else:
-            law = np.full(1, self.eta), np.ones(1)
-        slope, bend = slope_and_bend(mean, sd, float(law[1] @ np.sqrt(law[0])), free)
-        wanted, gradient = at.curvature + np.diag(bend), at.gradient - slope
-        bound = at.log_likelihood + _other_terms(
-            problem, self.eta, size, mean[free], sd[free], factor
+            eta_distribution = np.full(1, self.eta), np.ones(1)
+        prior_slope, prior_curvature = differentiate_prior(
+            mean, sd, float(eta_distribution[1] @ np.sqrt(eta_distribution[0])), is_intercept
         )
-        of_sd = 0.5 * np.abs(np.einsum("ij,ji->i", covariance, wanted - precision))
-        change = max(float(np.abs(covariance @ gradient / sd).max()), float(of_sd.max()))
-        steps = wanted - precision, wanted @ mean + gradient - pull
-        return _Point(precision, pull, factor, mean, sd, law, bound, *steps, change)
+        target_precision, gradient = (
+            expansion.curvature + np.diag(prior_curvature),
+            expansion.gradient - prior_slope,
+        )
+        bound = expansion.log_likelihood + _compute_prior_and_entropy(
+            problem, self.eta, absolute_sum, mean[is_intercept], sd[is_intercept], factor
+        )
+        sd_change = 0.5 * np.abs(np.einsum("ij,ji->i", covariance, target_precision - precision))
+        change = max(float(np.abs(covariance @ gradient / sd).max()), float(sd_change.max()))
+        step = target_precision - precision, target_precision @ mean + gradient - pull
+        return _VariationalPoint(
+            precision, pull, factor, mean, sd, eta_distribution, bound, *step, change
+        )
 
 
-def variational_posterior(
+def fit_variational_approximation(
     problem: CoefficientProblem, eta: float | None, expand: Expand
 ) -> NormalPosterior:
-    """The approximation; eta is fixed, or None if it is learned."""
+    """Fit the variational normal posterior; eta is fixed, or None if learned."""
     q, m = problem.classes - 1, problem.covariates.shape[0]
-    of = _Bound(problem, eta, expand)
-    prior = np.where(of.free, 1.0 / INTERCEPT_VARIANCE, 1.0)
-    point = of.look(expand(np.zeros((q, m))).curvature + np.diag(prior), np.zeros(q * m))
+    lower_bound = _LowerBound(problem, eta, expand)
+    prior = np.where(lower_bound.is_intercept, 1.0 / INTERCEPT_VARIANCE, 1.0)
+    point = lower_bound.evaluate(
+        expand(np.zeros((q, m))).curvature + np.diag(prior), np.zeros(q * m)
+    )
     assert point is not None  # the curvature at one point is that of a concave function
-    memory = min(_MEMORY, max(1, _BYTES // (24 * point.precision.size)))
-    points, bounds, length, settled = [point], [point.bound], 1.0, point.change < SETTLED
-    while not settled and of.looks < _MAX_LOOKS:
-        is_slow = length < 1.0 or len(bounds) > _NEWTON_ROUNDS
-        ahead = of.look(*_combined(points)) if is_slow and len(points) > 1 else None
-        if ahead is None or not _rises(point, ahead):
+    n_remembered = min(_MEMORY, max(1, _BYTES // (24 * point.precision.size)))
+    points, bounds, step_length, has_settled = [point], [point.bound], 1.0, point.change < SETTLED
+    while not has_settled and lower_bound.n_evaluations < _MAX_EVALUATIONS:
+        is_slow = step_length < 1.0 or len(bounds) > _NEWTON_ROUNDS
+        new_point = (
+            lower_bound.evaluate(*_combine_steps(points)) if is_slow and len(points) > 1 else None
+        )
+        if new_point is None or not _raises_bound(point, new_point):
             points = points[-1:] if is_slow else points
             while True:
-                ahead = of.look(*_step(point, length))
-                if (ahead is not None and _rises(point, ahead)) or length < _SHORTEST:
+                new_point = lower_bound.evaluate(*_take_step(point, step_length))
+                if (
+                    new_point is not None and _raises_bound(point, new_point)
+                ) or step_length < _MIN_LENGTH:
                     break
-                length *= 0.5
+                step_length *= 0.5
             # the gain is below the precision of floats
-            if ahead is None or not _rises(point, ahead):
+            if new_point is None or not _raises_bound(point, new_point):
                 break
-            length = min(1.0, 2.0 * length)
-        point, points, bounds = ahead, [*points[-memory:], ahead], [*bounds, ahead.bound]
-        settled = point.change < SETTLED or is_flat(bounds, q * m)
-    at = expand(point.mean.reshape(q, m))
-    return NormalPosterior(point.mean, point.factor, at, *point.law, settled, point.bound)
+            step_length = min(1.0, 2.0 * step_length)
+        point, points, bounds = (
+            new_point,
+            [*points[-n_remembered:], new_point],
+            [*bounds, new_point.bound],
+        )
+        has_settled = point.change < SETTLED or has_flat_bound(bounds, q * m)
+    expansion = expand(point.mean.reshape(q, m))
+    return NormalPosterior(
+        point.mean, point.factor, expansion, *point.eta_distribution, has_settled, point.bound
+    )
 
 
-def _rises(point: _Point, ahead: _Point) -> bool:
-    return ahead.bound >= point.bound - 1e-9 * (1.0 + abs(point.bound))
+def _raises_bound(point: _VariationalPoint, new_point: _VariationalPoint) -> bool:
+    """Return whether a new point raises the bound, up to rounding."""
+    return new_point.bound >= point.bound - 1e-9 * (1.0 + abs(point.bound))
 
 
-def is_flat(bounds: Sequence[float], coefficients: int) -> bool:
-    rise, rounds = _FLAT
-    return len(bounds) > rounds and bounds[-1] - bounds[-1 - rounds] < rise * coefficients
+def has_flat_bound(bounds: Sequence[float], n_coefficients: int) -> bool:
+    """Return whether the bound rose too little in the last rounds."""
+    min_rise, n_rounds = _FLAT
+    return len(bounds) > n_rounds and bounds[-1] - bounds[-1 - n_rounds] < min_rise * n_coefficients
 
 
-def _combined(points: Sequence[_Point]) -> tuple[np.ndarray, np.ndarray]:
-    """P and P m by Anderson's combination of steps, whose sizes are measured in the scale of the
-    last precision."""
-    *before, last = points
-    scale = 1.0 / np.sqrt(np.diag(last.precision))
+def _combine_steps(points: Sequence[_VariationalPoint]) -> tuple[np.ndarray, np.ndarray]:
+    """Return P and P m by Anderson's combination of steps.
+
+    Sizes of steps are measured in the scale of the last precision.
+    """
+    *previous_points, last_point = points
+    scale = 1.0 / np.sqrt(np.diag(last_point.precision))
 
     def measured(precision: np.ndarray, pull: np.ndarray) -> np.ndarray:
         return np.concatenate(
             [(precision * scale * scale[:, None]).ravel() / math.sqrt(2.0), pull * scale]
         )
 
-    away = [_step(last, _MIXED), *(_step(each, _MIXED) for each in before)]
-    last_step = measured(last.precision_step, last.pull_step)
+    mixed_points = [
+        _take_step(last_point, _COMBINED_LENGTH),
+        *(_take_step(point, _COMBINED_LENGTH) for point in previous_points),
+    ]
+    last_step = measured(last_point.precision_step, last_point.pull_step)
     differences = np.array(
-        [last_step - measured(each.precision_step, each.pull_step) for each in before]
+        [last_step - measured(point.precision_step, point.pull_step) for point in previous_points]
     )
     gram = differences @ differences.T
-    gram += 1e-10 * np.trace(gram) * np.eye(len(before))
-    shares = np.linalg.solve(gram, differences @ last_step)
-    weights = np.concatenate([[1.0 - shares.sum()], shares])
-    shared = [(w * precision, w * pull) for w, (precision, pull) in zip(weights, away, strict=True)]
-    precision, pull = (np.sum([each[part] for each in shared], axis=0) for part in (0, 1))
+    gram += 1e-10 * np.trace(gram) * np.eye(len(previous_points))
+    coefficients = np.linalg.solve(gram, differences @ last_step)
+    weights = np.concatenate([[1.0 - coefficients.sum()], coefficients])
+    weighted = [
+        (w * precision, w * pull)
+        for w, (precision, pull) in zip(weights, mixed_points, strict=True)
+    ]
+    precision, pull = (np.sum([point[index] for point in weighted], axis=0) for index in (0, 1))
     return 0.5 * (precision + precision.T), pull
 
 
-def _step(point: _Point, length: float) -> tuple[np.ndarray, np.ndarray]:
-    return point.precision + length * point.precision_step, point.pull + length * point.pull_step
+def _take_step(point: _VariationalPoint, step_length: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return P and P m after a step from the point."""
+    return (
+        point.precision + step_length * point.precision_step,
+        point.pull + step_length * point.pull_step,
+    )
 
 
-def _other_terms(
+def _compute_prior_and_entropy(
     problem: CoefficientProblem,
     eta: float | None,
-    size: float,
-    free: np.ndarray,
-    free_sd: np.ndarray,
+    absolute_sum: float,
+    intercepts: np.ndarray,
+    intercept_sd: np.ndarray,
     factor: np.ndarray,
 ) -> float:
-    """What the lower bound has besides the log-likelihood: E ln p(beta, b), the terms of eta, and
-    the entropy."""
+    """Compute the terms of the bound other than the log-likelihood.
+
+    They are E ln p(beta, b), the terms of eta, and the entropy.
+    """
     from scipy.special import gammaln
 
-    count = len(factor) - len(free)
+    n_penalised = len(factor) - len(intercepts)
     if eta is None:  # ln of the integral of p(eta) (sqrt(eta)/2)^count exp(-sqrt(eta) size)
-        log_v, logs = log_law_of_root(2.0 * problem.shape + count, size, problem.rate)
-        whole = logs.max() + math.log(np.exp(logs - logs.max()).sum() * (log_v[1] - log_v[0]))
+        log_v, log_density = evaluate_root_log_density(
+            2.0 * problem.shape + n_penalised, absolute_sum, problem.rate
+        )
+        log_integral = log_density.max() + math.log(
+            np.exp(log_density - log_density.max()).sum() * (log_v[1] - log_v[0])
+        )
         prior = (
-            math.log(2.0) + problem.shape * math.log(problem.rate) - gammaln(problem.shape) + whole
+            math.log(2.0)
+            + problem.shape * math.log(problem.rate)
+            - gammaln(problem.shape)
+            + log_integral
         )
     else:
-        prior = 0.5 * count * math.log(eta) - math.sqrt(eta) * size
-    prior -= count * math.log(2.0)
-    prior -= 0.5 * float((free**2 + free_sd**2).sum()) / INTERCEPT_VARIANCE
-    prior -= 0.5 * len(free) * math.log(2.0 * math.pi * INTERCEPT_VARIANCE)
+        prior = 0.5 * n_penalised * math.log(eta) - math.sqrt(eta) * absolute_sum
+    prior -= n_penalised * math.log(2.0)
+    prior -= 0.5 * float((intercepts**2 + intercept_sd**2).sum()) / INTERCEPT_VARIANCE
+    prior -= 0.5 * len(intercepts) * math.log(2.0 * math.pi * INTERCEPT_VARIANCE)
     return (
         prior
         + 0.5 * len(factor) * (1.0 + math.log(2.0 * math.pi))
@@ -534,25 +631,24 @@ def _other_terms(
     )
 
 
-# The sparse multinomial logit by a normal approximation, for many rows: the approximation, and
-# chains of its draws
+# The normal approximation of a fit, and chains of its draws
 
 
-def check_size(coefficients: int, rows: float) -> None:
-    """Refuse a matrix that is too large, and warn of too few rows."""
-    if coefficients > MAX_COEFFICIENTS:
+def check_approximation_size(n_coefficients: int, n_rows: float) -> None:
+    """Raise an error for too many coefficients; warn of too few rows."""
+    if n_coefficients > MAX_COEFFICIENTS:
         raise DataError(
             f"A normal approximation is limited to {MAX_COEFFICIENTS:,} coefficients (over all"
-            f" classes), but these data require {coefficients:,}; set ",
+            f" classes), but these data require {n_coefficients:,}; set ",
             Setting("method", "polya-gamma"),
             " or ",
             Setting("method", "map"),
             ".",
         )
-    if rows < MIN_ROWS_EACH * coefficients:
-        warn(  # in one text for all fits of a search
+    if n_rows < MIN_ROWS_PER_COEFFICIENT * n_coefficients:
+        warn(  # the same text for all fits of a search
             DataWarning(
-                f"There are fewer than {MIN_ROWS_EACH} rows per coefficient, so standard"
+                f"There are fewer than {MIN_ROWS_PER_COEFFICIENT} rows per coefficient, so standard"
                 " deviations from the normal approximation are too small; set ",
                 Setting("method", "polya-gamma"),
                 ".",
@@ -560,45 +656,46 @@ def check_size(coefficients: int, rows: float) -> None:
         )
 
 
-def normal_posterior(
+def fit_normal_approximation(
     problem: CoefficientProblem,
     eta: float | None,
     is_variational: bool = False,
     expand: Expand | None = None,
 ) -> NormalPosterior:
-    """The approximation for these data; eta is fixed, or None if it is learned.
+    """Fit a normal approximation; eta is fixed, or None if learned.
 
-    Where the rows are elsewhere, the problem has none, and `expand` is the expansion over them.
+    If the rows are in blocks, the problem has none, and `expand` computes the expansion over them.
     """
     if expand is None:
         expand = partial(
-            expansion_at, problem, radii=radii_for(problem, float(problem.counts.sum()))
+            expand_log_likelihood, problem, radii=choose_radii(problem, float(problem.counts.sum()))
         )
-    return (variational_posterior if is_variational else laplace_posterior)(problem, eta, expand)
+    return (fit_variational_approximation if is_variational else fit_laplace_approximation)(
+        problem, eta, expand
+    )
 
 
-def radii_for(problem: CoefficientProblem, rows: float) -> int:
-    """Of the rule by which the log-likelihood of so many rows is averaged."""
-    coefficients = (problem.classes - 1) * problem.covariates.shape[0]
-    return RADII_OF_MANY_ROWS if rows >= MIN_ROWS_EACH * coefficients else RADII_OF_FEW_ROWS
-
-
-class CoefficientRecord(NamedTuple):
-    """The draws so far, as the samplers record them."""
-
-    coef: np.ndarray  # (draws, K, m)
-    log_likelihood: np.ndarray  # (draws,)
-    scales: np.ndarray  # (draws, 2)
+def choose_radii(problem: CoefficientProblem, n_rows: float) -> int:
+    """Return the number of radii of the quadrature rule for `n_rows` rows."""
+    n_coefficients = (problem.classes - 1) * problem.covariates.shape[0]
+    return (
+        RADII_OF_MANY_ROWS
+        if n_rows >= MIN_ROWS_PER_COEFFICIENT * n_coefficients
+        else RADII_OF_FEW_ROWS
+    )
 
 
 class NormalChain(IndependentDraws):
-    """Draws from the approximation; their log-likelihoods are those of the expansion."""
+    """Draws from the normal approximation.
+
+    Their log-likelihoods are computed from the expansion.
+    """
 
     scale_rate: ClassVar[float] = float("nan")  # there is no such move
 
     problem: CoefficientProblem
     normal: NormalPosterior
-    record: CoefficientRecord
+    record: CoefficientDraws
 
     def __init__(
         self,
@@ -610,21 +707,25 @@ class NormalChain(IndependentDraws):
         self.problem, self.normal = problem, normal
         super().__init__(draws, rng)
         coef = np.zeros((draws, problem.classes, problem.covariates.shape[0]))
-        self.record = CoefficientRecord(coef, np.zeros(draws), np.zeros((draws, 2)))
+        self.record = CoefficientDraws(coef, np.zeros(draws), np.zeros((draws, 2)))
 
-    def _draw_block(self, rng: np.random.Generator) -> CoefficientRecord:
+    def _draw_block(self, rng: np.random.Generator) -> CoefficientDraws:
         from scipy.linalg import solve_triangular
 
-        normal, at, K = self.normal, self.normal.expansion, self.problem.classes
-        white = rng.standard_normal((normal.mean.size, BLOCK))
-        moved = solve_triangular(normal.factor.T, white).T
+        normal, expansion, K = self.normal, self.normal.expansion, self.problem.classes
+        normals = rng.standard_normal((normal.mean.size, BLOCK))
+        deviations = solve_triangular(normal.factor.T, normals).T
         coef = np.zeros((BLOCK, K, normal.mean.size // (K - 1)))
-        coef[:, np.arange(K) != self.problem.reference] = (normal.mean + moved).reshape(
+        coef[:, np.arange(K) != self.problem.reference] = (normal.mean + deviations).reshape(
             BLOCK, K - 1, -1
         )
-        gain = moved @ at.gradient - 0.5 * np.einsum("ij,ij->i", moved @ at.curvature, moved)
-        place = np.searchsorted(normal.shares.cumsum(), rng.random(BLOCK))
-        eta = normal.etas[np.minimum(place, len(normal.etas) - 1)]
-        return CoefficientRecord(
-            coef, at.log_likelihood + gain, np.column_stack([eta, np.zeros(BLOCK)])
+        log_likelihood_change = deviations @ expansion.gradient - 0.5 * np.einsum(
+            "ij,ij->i", deviations @ expansion.curvature, deviations
+        )
+        eta_index = np.searchsorted(normal.shares.cumsum(), rng.random(BLOCK))
+        eta = normal.etas[np.minimum(eta_index, len(normal.etas) - 1)]
+        return CoefficientDraws(
+            coef,
+            expansion.log_likelihood + log_likelihood_change,
+            np.column_stack([eta, np.zeros(BLOCK)]),
         )

@@ -1,5 +1,4 @@
-"""The arguments of the sparse multinomial logit, checked: prior, reference class, scale of the
-covariates."""
+"""Checked arguments of the sparse multinomial logit, and its choice of method."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -10,88 +9,117 @@ from thali._arguments import one_of, positive
 from thali._inference.chains import FIRST_DRAWS
 from thali._inference.warn import warn
 from thali._labels import shorten
-from thali._model.bound import BUDGET, MIN_DRAWS
+from thali._model.run_budget import BUDGET, MIN_DRAWS
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 
-from ..blocks import sum_over
-from ..input import Standard, column_name, ends_of, is_sparse, standard_of, warn_of_left_out
+from ..dask_blocks import sum_over_blocks
+from ..input import (
+    Standardization,
+    compute_column_ranges,
+    compute_standardization,
+    format_column_name,
+    is_sparse,
+    warn_about_constant_columns,
+)
 
-# Which method `method="auto"` means, by the size of the data --------------------------------------
+# The choice of `method="auto"` by the size of the data -------------------------------------------
 
 
 METHODS = ("auto", "polya-gamma", "laplace", "variational", "map")
-NORMAL = ("laplace", "variational")  # whose draws are independent, from a normal law
-MAX_COEFFICIENTS = 5_000  # coefficients of all classes that a normal law is for: a matrix of 200 MB
-MAX_DENSE = 2**27  # numbers of a sparse matrix that "auto" makes dense: 1 GB
-MIN_ROWS_EACH = 20  # rows a coefficient that it needs
-MAX_SECONDS = 60.0  # that draws of the posterior itself may take where a normal law is close to it
-# Seconds of a sweep, of a row and class but one, of a number in the matrix of each of these
-# classes, of which there are more rows than columns, or more columns, and of a covariate and class
-# along trajectories: `benchmarks/forecast.py`
-A_SWEEP, A_ROW, A_PRODUCT, A_WIDE_PRODUCT, A_MOVED_CELL = 1e-5, 3e-7, 2e-10, 1e-10, 4e-9
+NORMAL_METHODS = ("laplace", "variational")  # independent draws from a normal approximation
+MAX_COEFFICIENTS = 5_000  # of all classes, for a normal approximation: a matrix of 200 MB
+MAX_DENSE_NUMBERS = 2**27  # in a sparse matrix that "auto" makes dense: 1 GB
+MIN_ROWS_PER_COEFFICIENT = 20  # for a normal approximation
+MAX_SAMPLING_SECONDS = 60.0  # if a normal approximation is accurate
+# CPU seconds, measured by `benchmarks/forecast.py`: per sweep, per row and non-reference class, per
+# number of a product of the covariates, with more rows than columns or more columns than rows
+SWEEP_SECONDS, ROW_SECONDS, PRODUCT_SECONDS, WIDE_PRODUCT_SECONDS = 1e-5, 3e-7, 2e-10, 1e-10
+TRAJECTORY_CELL_SECONDS = 4e-9  # per cell and class along trajectories
 
-CLIMB, CLIMB_OF_FEW_ROWS = 20, 200  # steps to a normal law
-# seconds of a step for each cube of coefficients, and second moment of a row
-A_CUBE, A_MOMENT = 8e-10, 2.5e-10
-A_DRAWN = 2e-6  # seconds of a coefficient in a draw of it, with what is found of all of them
+NORMAL_STEPS, NORMAL_STEPS_OF_FEW_ROWS = 20, 200  # steps of a normal approximation
+# seconds of a step per cubed number of coefficients, and per second moment of a row
+CUBE_SECONDS, MOMENT_SECONDS = 8e-10, 2.5e-10
+DRAW_SECONDS = 2e-6  # per coefficient of a draw, including its summary
 
-TRAJECTORIES = 2  # in a sweep
-MAX_MOVED = 600  # coefficients that trajectories move: a matrix of 3 MB
-# sweeps a recorded draw where there are trajectories, unless the user says otherwise
-THIN_MOVED = 1
-THIN_TWO, THIN = 4, 10  # without them, of two classes and of more
-THIN_HORSESHOE, THIN_HORSESHOE_ALONE = 3, 64  # of the horseshoe, whose tau mixes more slowly
-
-
-def seconds_of_sweep(rows: int, columns: int, classes: int) -> float:
-    """Seconds of the processor that a sweep of the Gibbs sampler is expected to take."""
-    cells, others = rows * columns, classes - 1
-    product = cells * min(rows, columns) * (A_WIDE_PRODUCT if columns > rows else A_PRODUCT)
-    moved = A_MOVED_CELL * cells * classes if trajectories_of(rows, columns, classes) else 0.0
-    return A_SWEEP + others * (A_ROW * rows + product) + moved
+TRAJECTORIES = 2  # per sweep
+MAX_TRAJECTORY_COEFFICIENTS = 600  # a matrix of 3 MB
+# default sweeps per recorded draw
+THIN_WITH_TRAJECTORIES = 1
+THIN_TWO_CLASSES, THIN_MORE_CLASSES = 4, 10  # without trajectories
+# tau of the horseshoe mixes slowly
+THIN_HORSESHOE, THIN_HORSESHOE_WITHOUT_TRAJECTORIES = 3, 64
 
 
-def seconds_of_climb(rows: int, columns: int, classes: int) -> float:
-    """Seconds of the processor that a normal law is expected to take, which needs many steps where
-    rows are few."""
+def estimate_sweep_seconds(rows: int, columns: int, classes: int) -> float:
+    """Estimate the CPU seconds of one Gibbs sweep."""
+    cells, n_free_classes = rows * columns, classes - 1
+    product_seconds = (
+        cells * min(rows, columns) * (WIDE_PRODUCT_SECONDS if columns > rows else PRODUCT_SECONDS)
+    )
+    trajectory_seconds = (
+        TRAJECTORY_CELL_SECONDS * cells * classes
+        if count_trajectories(rows, columns, classes)
+        else 0.0
+    )
+    return (
+        SWEEP_SECONDS + n_free_classes * (ROW_SECONDS * rows + product_seconds) + trajectory_seconds
+    )
+
+
+def estimate_approximation_seconds(rows: int, columns: int, classes: int) -> float:
+    """Estimate the CPU seconds of a normal approximation.
+
+    Few rows need many steps.
+    """
     q = classes - 1
-    steps = CLIMB if rows >= MIN_ROWS_EACH * columns * q else CLIMB_OF_FEW_ROWS
-    return steps * (A_CUBE * (columns * q) ** 3 + A_MOMENT * rows * columns**2 * q * (q + 1) / 2)
+    steps = (
+        NORMAL_STEPS if rows >= MIN_ROWS_PER_COEFFICIENT * columns * q else NORMAL_STEPS_OF_FEW_ROWS
+    )
+    return steps * (
+        CUBE_SECONDS * (columns * q) ** 3 + MOMENT_SECONDS * rows * columns**2 * q * (q + 1) / 2
+    )
 
 
-def method_for(method: str, prior: str, rows: int, columns: int, classes: int) -> str:
-    """The method itself, or what "auto" chooses for rows, columns and classes of these numbers.
+def choose_method(method: str, prior: str, rows: int, columns: int, classes: int) -> str:
+    """Return the method; "auto" chooses it by the size of the data.
 
-    Draws of the posterior itself if a usual run takes less than a minute. If it takes longer, a
-    normal law where that is close to the posterior; and anywhere if it would take longer than the
-    budget of a fit, unless the normal law does.
+    "auto" is "polya-gamma" if a default run takes less than a minute. A longer run is replaced by a
+    normal approximation where it is close to the posterior, and anywhere if the run would exceed
+    the budget of a fit, unless the normal approximation does.
     """
     if method != "auto":
         return method
     coefficients = columns * (classes - 1)
     if prior != "laplace" or coefficients > MAX_COEFFICIENTS:
         return "polya-gamma"
-    sweep, seconds = (
-        seconds_of_sweep(rows, columns, classes),
-        seconds_of_draws(rows, columns, classes),
+    sweep_seconds, sampling_seconds = (
+        estimate_sweep_seconds(rows, columns, classes),
+        estimate_sampling_seconds(rows, columns, classes),
     )
-    most = MAX_SECONDS if MIN_ROWS_EACH * coefficients <= rows else BUDGET
-    shortest = max(BUDGET, 4 * 2 * MIN_DRAWS * sweep)  # of a run that keeps within the budget
-    is_quick = seconds_of_climb(rows, columns, classes) < shortest
-    return "variational" if seconds > most and is_quick else "polya-gamma"
+    max_seconds = (
+        MAX_SAMPLING_SECONDS if MIN_ROWS_PER_COEFFICIENT * coefficients <= rows else BUDGET
+    )
+    min_seconds = max(BUDGET, 4 * 2 * MIN_DRAWS * sweep_seconds)  # of a run within the budget
+    is_quick = estimate_approximation_seconds(rows, columns, classes) < min_seconds
+    return "variational" if sampling_seconds > max_seconds and is_quick else "polya-gamma"
 
 
-def seconds_of_draws(rows: int, columns: int, classes: int) -> float:
-    """Seconds of the processor that a usual run of the Gibbs sampler is expected to take."""
-    sweeps = 4 * 2 * FIRST_DRAWS * usual_thin(rows, columns, classes)
-    return sweeps * seconds_of_sweep(rows, columns, classes)
+def estimate_sampling_seconds(rows: int, columns: int, classes: int) -> float:
+    """Estimate the CPU seconds of a default run of the Gibbs sampler."""
+    sweeps = 4 * 2 * FIRST_DRAWS * choose_thin(rows, columns, classes)
+    return sweeps * estimate_sweep_seconds(rows, columns, classes)
 
 
-def refuse_large(shape: tuple[int, int], columns: int, classes: int) -> None:
-    """Refuse a sparse matrix that is too large for draws of the posterior itself, which need a
-    dense one."""
+def refuse_large_sparse_matrix(shape: tuple[int, int], columns: int, classes: int) -> None:
+    """Raise an error if a sparse matrix is too large to be made dense.
+
+    The Gibbs sampler requires a dense matrix.
+    """
     coefficients = columns * (classes - 1)
-    if shape[0] * shape[1] > MAX_DENSE or seconds_of_draws(shape[0], columns, classes) > BUDGET:
+    if (
+        shape[0] * shape[1] > MAX_DENSE_NUMBERS
+        or estimate_sampling_seconds(shape[0], columns, classes) > BUDGET
+    ):
         raise DataError(
             f"X is a sparse matrix of shape {shape}, too large for the draws of ",
             Setting("method", "auto"),
@@ -101,32 +129,33 @@ def refuse_large(shape: tuple[int, int], columns: int, classes: int) -> None:
         )
 
 
-def usual_thin(rows: int, columns: int, classes: int, prior: str = "laplace") -> int:
-    """Sweeps a kept draw, unless the user says otherwise."""
-    is_moved = trajectories_of(rows, columns, classes) > 0
+def choose_thin(rows: int, columns: int, classes: int, prior: str = "laplace") -> int:
+    """Return the default number of sweeps per recorded draw."""
+    has_trajectories = count_trajectories(rows, columns, classes) > 0
     if prior == "horseshoe":
-        return THIN_HORSESHOE if is_moved else THIN_HORSESHOE_ALONE
-    if is_moved:
-        return THIN_MOVED
-    return THIN_TWO if classes == 2 else THIN
+        return THIN_HORSESHOE if has_trajectories else THIN_HORSESHOE_WITHOUT_TRAJECTORIES
+    if has_trajectories:
+        return THIN_WITH_TRAJECTORIES
+    return THIN_TWO_CLASSES if classes == 2 else THIN_MORE_CLASSES
 
 
-def trajectories_of(rows: int, columns: int, classes: int) -> int:
-    """How many trajectories a sweep has: none where they cannot move all coefficients or are slower
-    than sweeps."""
-    is_small = columns <= rows and columns * (classes - 1) <= MAX_MOVED
+def count_trajectories(rows: int, columns: int, classes: int) -> int:
+    """Return the number of trajectories per sweep.
+
+    It is 0 where they cannot move all coefficients or are slower than sweeps.
+    """
+    is_small = columns <= rows and columns * (classes - 1) <= MAX_TRAJECTORY_COEFFICIENTS
     return TRAJECTORIES if is_small else 0
 
 
-# Standardised covariates and the intercept's ones, as the maximum of the posterior needs them:
-# dense, sparse, blocks
+# Standardised covariates and the intercept's ones: dense, sparse, or in blocks
 #
-# Taking means off would fill a sparse matrix. So a sparse one is S - 1 s^T with a sparse S and a
-# vector s; the intercept's ones are a column of S that is 0, with s = -1.
+# Subtracting means would fill a sparse matrix. So it is stored as S - 1 s^T with a sparse S and a
+# vector s; the intercept's ones are a column of zeros in S, with s = -1.
 
 
 class DenseColumns:
-    """A matrix Z (n, m)."""
+    """Standardised covariates as a dense matrix Z (n, m)."""
 
     Z: np.ndarray
     n: int
@@ -136,21 +165,23 @@ class DenseColumns:
         self.Z = np.column_stack([matrix, np.ones(len(matrix))]) if intercept else matrix
         self.n, self.m = self.Z.shape
 
-    def times(self, coef: np.ndarray) -> np.ndarray:
-        """Z coef^T for coef (q, m)."""
+    def multiply(self, coef: np.ndarray) -> np.ndarray:
+        """Return Z coef^T for coef (q, m)."""
         return self.Z @ coef.T
 
-    def pulled(self, residuals: np.ndarray) -> np.ndarray:
-        """residuals^T Z for residuals (n, q)."""
+    def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
+        """Return residuals^T Z for residuals (n, q)."""
         return residuals.T @ self.Z
 
-    def gram(self, weights: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Z_a^T diag(weights) Z_b for two choices of columns."""
-        return self.Z[:, first].T @ (weights[:, None] * self.Z[:, second])
+    def compute_gram(
+        self, weights: np.ndarray, rows: np.ndarray, columns: np.ndarray
+    ) -> np.ndarray:
+        """Return Z_a^T diag(weights) Z_b for two selections of columns."""
+        return self.Z[:, rows].T @ (weights[:, None] * self.Z[:, columns])
 
 
 class SparseColumns:
-    """The same of S (n, m), sparse, with s (m,)."""
+    """Standardised covariates Z = S - 1 s^T with sparse S (n, m), s (m,)."""
 
     S: Any  # a sparse array (n, m)
     shift: np.ndarray
@@ -163,47 +194,47 @@ class SparseColumns:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(m, n), as covariates stand in a problem."""
+        """Shape (m, n), the order of covariates in a problem."""
         return self.m, self.n
 
-    def times(self, coef: np.ndarray) -> np.ndarray:
-        """Z coef^T for coef (q, m)."""
+    def multiply(self, coef: np.ndarray) -> np.ndarray:
+        """Return Z coef^T for coef (q, m)."""
         return self.S @ coef.T - coef @ self.shift
 
-    def pulled(self, residuals: np.ndarray) -> np.ndarray:
-        """residuals^T Z for residuals (n, q)."""
+    def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
+        """Return residuals^T Z for residuals (n, q)."""
         return (self.S.T @ residuals).T - np.outer(residuals.sum(axis=0), self.shift)
 
-    def gram(
-        self, weights: np.ndarray, first: Any = slice(None), second: Any = slice(None)
+    def compute_gram(
+        self, weights: np.ndarray, rows: Any = slice(None), columns: Any = slice(None)
     ) -> np.ndarray:
-        """Z_a^T diag(weights) Z_b for two choices of columns."""
+        """Return Z_a^T diag(weights) Z_b for two selections of columns."""
         from scipy import sparse
 
-        one, other = self.S[:, first], self.S[:, second]
-        s, t = self.shift[first], self.shift[second]
-        found = (one.T @ (sparse.diags_array(weights) @ other)).toarray()
-        found -= np.outer(one.T @ weights, t) + np.outer(s, other.T @ weights)
-        return found + weights.sum() * np.outer(s, t)
+        a, b = self.S[:, rows], self.S[:, columns]
+        s, t = self.shift[rows], self.shift[columns]
+        gram = (a.T @ (sparse.diags_array(weights) @ b)).toarray()
+        gram -= np.outer(a.T @ weights, t) + np.outer(s, b.T @ weights)
+        return gram + weights.sum() * np.outer(s, t)
 
-    def squares(self, matrix: np.ndarray) -> np.ndarray:
-        """z^T M z of every row z for a matrix M (m, m)."""
-        found = self.S.multiply(self.S @ matrix).sum(axis=1) - self.S @ (
+    def compute_quadratic_forms(self, matrix: np.ndarray) -> np.ndarray:
+        """Return z^T M z of each row z for a matrix M (m, m)."""
+        quadratic = self.S.multiply(self.S @ matrix).sum(axis=1) - self.S @ (
             matrix @ self.shift + self.shift @ matrix
         )
-        return np.asarray(found + self.shift @ matrix @ self.shift)
+        return np.asarray(quadratic + self.shift @ matrix @ self.shift)
 
-    def by_rows(self) -> "SparseColumns":
-        """The same, stored by rows."""
+    def store_by_rows(self) -> "SparseColumns":
+        """Return the same columns, stored by rows."""
         return SparseColumns(self.S.tocsr(), self.shift)
 
-    def rows(self, which: Any) -> "SparseColumns":
-        """The same of some rows."""
-        return SparseColumns(self.S[which], self.shift)
+    def select_rows(self, row_selection: Any) -> "SparseColumns":
+        """Return the same columns for a selection of rows."""
+        return SparseColumns(self.S[row_selection], self.shift)
 
 
-def sparse_columns(matrix: Any, standard: Standard, intercept: bool) -> SparseColumns:
-    """The standardised columns of a sparse matrix that vary, stored by columns."""
+def build_sparse_columns(matrix: Any, standard: Standardization, intercept: bool) -> SparseColumns:
+    """Standardise the varying columns of a sparse matrix, stored by columns."""
     from scipy import sparse
 
     varies = np.flatnonzero(standard.varies)
@@ -215,55 +246,63 @@ def sparse_columns(matrix: Any, standard: Standard, intercept: bool) -> SparseCo
 
 
 class BlockColumns:
-    """The same of rows in blocks: each is a delayed `DenseColumns`, for so many rows."""
+    """Standardised covariates as delayed `DenseColumns`, one per block of rows."""
 
     n: int
     m: int
 
-    def __init__(self, held: Sequence[Any], rows: Sequence[int], m: int) -> None:
-        self._held, self.n, self.m = list(held), sum(rows), m
+    def __init__(self, blocks: Sequence[Any], rows: Sequence[int], m: int) -> None:
+        self._held, self.n, self.m = list(blocks), sum(rows), m
         ends = np.cumsum([0, *rows]).tolist()
         self._parts = [slice(*pair) for pair in zip(ends, ends[1:], strict=False)]
 
-    def times(self, coef: np.ndarray) -> np.ndarray:
-        """Z coef^T for coef (q, m)."""
+    def multiply(self, coef: np.ndarray) -> np.ndarray:
+        """Return Z coef^T for coef (q, m)."""
         from dask.base import compute
         from dask.delayed import delayed
 
         return np.concatenate(
-            compute(*(delayed(DenseColumns.times)(block, coef) for block in self._held))
+            compute(*(delayed(DenseColumns.multiply)(block, coef) for block in self._held))
         )
 
-    def pulled(self, residuals: np.ndarray) -> np.ndarray:
-        """residuals^T Z for residuals (n, q)."""
-        pieces = [residuals[part] for part in self._parts]
-        return sum_over(_pulled_of, list(zip(self._held, pieces, strict=True)))
+    def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
+        """Return residuals^T Z for residuals (n, q)."""
+        pieces = [residuals[block_rows] for block_rows in self._parts]
+        return sum_over_blocks(
+            _multiply_block_transposed, list(zip(self._held, pieces, strict=True))
+        )
 
-    def gram(self, weights: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Z_a^T diag(weights) Z_b for two choices of columns."""
-        pieces = [weights[part] for part in self._parts]
-        return sum_over(_gram_of, list(zip(self._held, pieces, strict=True)), first, second)
+    def compute_gram(
+        self, weights: np.ndarray, rows: np.ndarray, columns: np.ndarray
+    ) -> np.ndarray:
+        """Return Z_a^T diag(weights) Z_b for two selections of columns."""
+        pieces = [weights[block_rows] for block_rows in self._parts]
+        return sum_over_blocks(
+            _compute_block_gram, list(zip(self._held, pieces, strict=True)), rows, columns
+        )
 
 
-def _pulled_of(block: tuple[DenseColumns, np.ndarray]) -> np.ndarray:
-    return block[0].pulled(block[1])
+def _multiply_block_transposed(block: tuple[DenseColumns, np.ndarray]) -> np.ndarray:
+    """Return residuals^T Z of one block and its residuals."""
+    return block[0].multiply_transposed(block[1])
 
 
-def _gram_of(
-    block: tuple[DenseColumns, np.ndarray], first: np.ndarray, second: np.ndarray
+def _compute_block_gram(
+    block: tuple[DenseColumns, np.ndarray], rows: np.ndarray, columns: np.ndarray
 ) -> np.ndarray:
-    return block[0].gram(block[1], first, second)
+    """Return Z_a^T diag(weights) Z_b of one block and its weights."""
+    return block[0].compute_gram(block[1], rows, columns)
 
 
 PRIORS = ("laplace", "horseshoe")
-_LARGEST = 1e100  # of covariates that are not standardised: their squares must be floats
+_MAX_COVARIATE = 1e100  # if not standardised: squares must be floats
 
 
 class CoefficientPrior(NamedTuple):
-    """Prior of the coefficients: eta, fixed or None for Gamma(shape, rate), and whether there is an
-    intercept.
+    """Prior of the coefficients, Laplace or horseshoe, and of the intercept.
 
-    Or the horseshoe, whose tau is half-Cauchy of scale `global_scale`.
+    eta is fixed, or None for Gamma(shape, rate). tau of the horseshoe is half-Cauchy of scale
+    `global_scale`.
     """
 
     eta: float | None
@@ -275,15 +314,15 @@ class CoefficientPrior(NamedTuple):
 
     @property
     def is_horseshoe(self) -> bool:
-        """Whether there is no eta."""
+        """Whether the prior is the horseshoe, which has no eta."""
         return self.name == "horseshoe"
 
 
-def prior_of(model: Any) -> CoefficientPrior:
-    """The prior that the arguments say."""
+def read_prior(model: Any) -> CoefficientPrior:
+    """Check the arguments of the prior and return it."""
     one_of("method", model.method, METHODS)
     is_horseshoe = one_of("prior", model.prior, PRIORS) == "horseshoe"
-    if is_horseshoe and model.method in (*NORMAL, "map"):
+    if is_horseshoe and model.method in (*NORMAL_METHODS, "map"):
         raise ArgumentError(
             Setting("method", model.method),
             " requires the Laplace prior; got ",
@@ -309,37 +348,39 @@ def prior_of(model: Any) -> CoefficientPrior:
     return CoefficientPrior(eta, shape, rate, intercept, model.prior, scale)
 
 
-def position_of(reference: Any, classes: np.ndarray) -> int:
-    """The place of the reference class."""
+def find_reference_index(reference: Any, classes: np.ndarray) -> int:
+    """Return the index of the reference class."""
     if reference is None:
         return 0
-    found = [k for k, label in enumerate(classes) if label == reference]
-    if not found:
-        known = shorten(classes.tolist(), 10)
-        raise ArgumentError(f"`reference` must be one of the classes ({known}); got {reference!r}.")
-    return found[0]
+    indices = [k for k, label in enumerate(classes) if label == reference]
+    if not indices:
+        class_list = shorten(classes.tolist(), 10)
+        raise ArgumentError(
+            f"`reference` must be one of the classes ({class_list}); got {reference!r}."
+        )
+    return indices[0]
 
 
-def scale_of(
+def choose_standardization(
     matrix: np.ndarray,
     names: np.ndarray | None,
     counts: np.ndarray | None,
     standardize: Any,
     intercept: bool,
-) -> Standard:
-    """The scale of the covariates: their own, or none."""
-    low, high = ends_of(matrix)
+) -> Standardization:
+    """Return the standardisation of the covariates, or none if not requested."""
+    low, high = compute_column_ranges(matrix)
     if one_of("standardize", standardize, (True, False)):
-        standard = standard_of(matrix, names, counts)
-        # as words that these rows lack
-        warn_of_left_out(standard, names, is_sparse(matrix) & (low == 0.0))
+        standard = compute_standardization(matrix, names, counts)
+        # columns of zeros are expected: words that these rows lack
+        warn_about_constant_columns(standard, names, is_sparse(matrix) & (low == 0.0))
         return standard
     largest = np.maximum(-low, high)
-    if (largest > _LARGEST).any():
+    if (largest > _MAX_COVARIATE).any():
         column = int(np.argmax(largest))
         raise DataError(
-            f"{_capital(column_name(names, column))} reaches {largest[column]:g}, whose square"
-            " overflows; rescale it",
+            f"{_capitalise(format_column_name(names, column))} reaches {largest[column]:g}, whose"
+            " square overflows; rescale it",
             Clause(", or set ", Setting("standardize", True)),
             ".",
         )
@@ -347,13 +388,14 @@ def scale_of(
     if constant.size and intercept:
         warn(
             DataWarning(
-                f"{_capital(column_name(names, int(constant[0])))} is constant and equivalent to"
-                " the intercept; remove it."
+                f"{_capitalise(format_column_name(names, int(constant[0])))} is constant and"
+                " equivalent to the intercept; remove it."
             )
         )
     d = matrix.shape[1]
-    return Standard(np.ones(d), np.zeros(d), np.ones(d))
+    return Standardization(np.ones(d), np.zeros(d), np.ones(d))
 
 
-def _capital(text: str) -> str:
+def _capitalise(text: str) -> str:
+    """Return the text with a capital first letter."""
     return text[0].upper() + text[1:]

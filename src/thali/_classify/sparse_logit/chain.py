@@ -1,14 +1,13 @@
 """Chains of the sparse multinomial logit: starting values and recorded draws."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from thali._inference.chains import FixedChain
 
 from .arguments import CoefficientPrior, SparseColumns
-from .horseshoe import SLAB_SQUARE, TAU_SQUARE
-from .sweep import (
+from .gibbs_sweep import (
     ACCEPTED,
     ETA,
     HORSESHOE,
@@ -16,18 +15,20 @@ from .sweep import (
     LAPLACE,
     LOG_STEP,
     TRIED,
+    CoefficientDraws,
     CoefficientProblem,
     CoefficientState,
-    run,
+    record_sweeps,
 )
-from .trajectory import TrajectorySpace, motion_of
+from .horseshoe import SLAB_SQUARE, TAU_SQUARE
+from .trajectory import TrajectorySpace, allocate_trajectory_space
 
-PRIORS = {"laplace": LAPLACE, "horseshoe": HORSESHOE}
-# of the horseshoe: Student's t that the largest coefficients come from
+PRIOR_CODES = {"laplace": LAPLACE, "horseshoe": HORSESHOE}
+# the slab of the horseshoe, a Student's t distribution of the largest coefficients
 SLAB_DF, SLAB_SCALE = 4.0, 2.5
 
 
-def problem_of(
+def build_coefficient_problem(
     matrix: Any,
     codes: Any,
     classes: int,
@@ -37,17 +38,19 @@ def problem_of(
     counts: Any = None,
     trajectories: int = 0,
 ) -> CoefficientProblem:
-    """Data and prior in the form that the sweeps read, or, of a sparse matrix, the normal
-    approximations."""
+    """Build the data and prior of the Gibbs sampler or normal approximation.
+
+    The sampler requires a dense matrix.
+    """
     covariates: Any
-    if isinstance(matrix, SparseColumns):  # which has the intercept's ones
+    if isinstance(matrix, SparseColumns):  # it contains the intercept's ones
         covariates, wide, (size, n) = matrix, False, matrix.shape
         penalised = size - prior.intercept
     else:
-        full = np.column_stack([matrix, np.ones(len(matrix))]) if prior.intercept else matrix
-        n, penalised = len(full), matrix.shape[1]
-        wide = full.shape[1] > n if wide is None else wide
-        covariates = np.array(full if wide else full.T, float, order="C")
+        columns = np.column_stack([matrix, np.ones(len(matrix))]) if prior.intercept else matrix
+        n, penalised = len(columns), matrix.shape[1]
+        wide = columns.shape[1] > n if wide is None else wide
+        covariates = np.array(columns if wide else columns.T, float, order="C")
     return CoefficientProblem(
         covariates,
         np.array(codes, np.int64),
@@ -59,7 +62,7 @@ def problem_of(
         float(prior.shape),
         float(prior.rate),
         prior.eta is None,
-        PRIORS[prior.name],
+        PRIOR_CODES[prior.name],
         float(prior.global_scale),
         SLAB_DF,
         SLAB_SCALE,
@@ -67,17 +70,19 @@ def problem_of(
     )
 
 
-def start_of(
+def sample_start(
     problem: CoefficientProblem, eta: float | None, rng: np.random.Generator
 ) -> CoefficientState:
-    """Starting values: coefficients that give linear predictors of about 2, different in every
-    chain."""
+    """Sample starting coefficients with linear predictors of about 2.
+
+    They differ between chains.
+    """
     A = problem.covariates
     m, n = A.shape[::-1] if problem.wide else A.shape
-    free = np.arange(problem.classes) != problem.reference
-    size = np.sqrt((A**2).sum() / n)
+    is_free = np.arange(problem.classes) != problem.reference
+    row_norm = np.sqrt((A**2).sum() / n)
     coef = np.where(
-        free[:, None], rng.normal(size=(problem.classes, m)) * (2.0 / max(size, 1e-100)), 0.0
+        is_free[:, None], rng.normal(size=(problem.classes, m)) * (2.0 / max(row_norm, 1e-100)), 0.0
     )
     linear = np.ascontiguousarray(coef @ (A.T if problem.wide else A))
     variance = np.full((problem.classes, m), INTERCEPT_VARIANCE)
@@ -86,22 +91,20 @@ def start_of(
     real[LOG_STEP] = -1.0
     real[TAU_SQUARE] = problem.global_scale**2
     real[SLAB_SQUARE] = problem.slab_scale**2
-    spread = np.full_like(variance, real[TAU_SQUARE])
-    side = A.shape[0]
-    room = np.empty(n), np.empty(n), np.empty_like(A), np.empty((side, side)), np.empty(side)
-    return CoefficientState(coef, variance, spread, linear, real, *room)
-
-
-class CoefficientDraws(NamedTuple):
-    """Room for the draws of a chain."""
-
-    coef: np.ndarray  # (draws, K, m)
-    log_likelihood: np.ndarray  # (draws,)
-    scales: np.ndarray  # (draws, 2): eta; of the horseshoe tau and c
+    square_scales = np.full_like(variance, real[TAU_SQUARE])
+    n_smaller = A.shape[0]
+    work_space = (
+        np.empty(n),
+        np.empty(n),
+        np.empty_like(A),
+        np.empty((n_smaller, n_smaller)),
+        np.empty(n_smaller),
+    )
+    return CoefficientState(coef, variance, square_scales, linear, real, *work_space)
 
 
 class CoefficientChain(FixedChain):
-    """One chain: its state, its record, and how far it is."""
+    """One chain: its state, its recorded draws and its position."""
 
     _PARTS = ("state", "motion", "sweeps")
 
@@ -121,9 +124,9 @@ class CoefficientChain(FixedChain):
         thin: int,
     ) -> None:
         self.problem, self.rng = problem, rng
-        self.state = start_of(problem, eta, rng)
-        moved = problem.covariates.shape if problem.trajectories else (0, 0)
-        self.motion = motion_of(problem.classes, *moved)
+        self.state = sample_start(problem, eta, rng)
+        shape = problem.covariates.shape if problem.trajectories else (0, 0)
+        self.motion = allocate_trajectory_space(problem.classes, *shape)
         super().__init__(draws, tune, thin)
         self.record = CoefficientDraws(
             np.zeros((draws, *self.state.coef.shape)), np.zeros(draws), np.zeros((draws, 2))
@@ -131,13 +134,13 @@ class CoefficientChain(FixedChain):
 
     @property
     def scale_rate(self) -> float:
-        """Share of the scale moves accepted since tuning ended."""
+        """Share of scale moves accepted since tuning ended."""
         real = self.state.real
         return float(real[ACCEPTED] / real[TRIED]) if real[TRIED] else float("nan")
 
     def run_until(self, until: int) -> None:
         """Run until this many sweeps are done and recorded."""
-        run(
+        record_sweeps(
             self.rng,
             self.problem,
             self.state,

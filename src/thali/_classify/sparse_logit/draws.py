@@ -1,5 +1,4 @@
-"""Draws of the sparse multinomial logit: as a tree in the ArviZ schema, in a table, and averaged
-into predictions."""
+"""Draws of the sparse multinomial logit: posterior tree, tables and predictions."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -8,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.chains import cut_records
-from thali._model.available import draws, requires
+from thali._model.requirements import require_draws, requires
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError
 
-from ..input import is_sparse, other_classes, varying_names
-from .arguments import SparseColumns, prior_of
+from ..input import is_sparse, list_non_reference_classes, list_varying_columns
+from .arguments import SparseColumns, read_prior
 from .chain import SLAB_DF, SLAB_SCALE, CoefficientPrior
-from .horseshoe import log_densities
-from .maximum import as_given, path_of
-from .sweep import HORSESHOE, INTERCEPT_VARIANCE
+from .gibbs_sweep import HORSESHOE, INTERCEPT_VARIANCE
+from .horseshoe import log_coefficient_density
+from .maximum import compute_coefficient_path, convert_to_original_units
 
 if TYPE_CHECKING:
     import pandas
@@ -26,14 +25,15 @@ if TYPE_CHECKING:
 
     from thali._data.rows import TrainingData
 
-    from ..input import Standard
+    from ..input import Standardization
     from .approximation import NormalChain
     from .chain import CoefficientChain
-    from .sweep import CoefficientProblem
+    from .gibbs_sweep import CoefficientProblem
 
-MAX_COEFFICIENTS = 100  # used to judge convergence: diagnostics of more take longer than many fits
-_BLOCK = 2**21  # linear predictors computed at a time
-_FARTHEST = 1e150  # standard deviations: products with coefficients stay finite
+# checked for convergence: diagnostics of more take longer than many fits
+MAX_CHECKED_COEFFICIENTS = 100
+_BLOCK_PREDICTORS = 2**21  # linear predictors computed at a time
+_MAX_STANDARDISED = 1e150  # standard deviations: products with coefficients stay finite
 
 _DESCRIPTIONS = {
     "coef": "coefficients of the standardised covariates, relative to the reference class",
@@ -47,7 +47,7 @@ _DESCRIPTIONS = {
 }
 
 
-def to_datatree(
+def build_posterior_tree(
     chains: "Sequence[CoefficientChain | NormalChain]",
     data: "TrainingData",
     classes: np.ndarray,
@@ -56,116 +56,135 @@ def to_datatree(
     attrs: dict[Any, Any],
     has_rows: bool = True,
 ) -> "xarray.DataTree":
-    """The draws of all chains; interrupted chains of different lengths are cut so that the most
-    draws remain.
+    """Build the posterior tree of all chains in the ArviZ schema.
 
-    Where the rows are elsewhere, there is no group of their log-likelihoods.
+    Interrupted chains of different lengths are cut so that most draws remain. Without `has_rows`
+    the tree has no log-likelihoods of rows.
     """
     import xarray as xr
 
     from thali._posterior.densities import add_log_prior
     from thali._posterior.store import origin, tree_of
 
-    from ..rows import add_log_likelihood, class_labels, observed_rows
+    from ..row_groups import add_log_likelihood, build_observed_row_groups, convert_class_labels
 
-    kept, parts = cut_records(chains)
-    problem = kept[0].problem
-    labels = class_labels(classes)
-    free = np.arange(problem.classes) != problem.reference
-    coefs = np.stack([part["coef"][:, free] for part in parts])
-    scales, likelihoods = (
-        np.stack([part[name] for part in parts]) for name in ("scales", "log_likelihood")
+    recorded_chains, parts = cut_records(chains)
+    problem = recorded_chains[0].problem
+    labels = convert_class_labels(classes)
+    is_free = np.arange(problem.classes) != problem.reference
+    coefs = np.stack([record["coef"][:, is_free] for record in parts])
+    scales, log_likelihoods = (
+        np.stack([record[name] for record in parts]) for name in ("scales", "log_likelihood")
     )
-    named = {"tau": scales[..., 0], "slab": scales[..., 1]}
+    scale_draws = {"tau": scales[..., 0], "slab": scales[..., 1]}
     if problem.prior != HORSESHOE:
-        named = {"eta": scales[..., 0]}
-    posterior = draws_group(coefs, named, likelihoods, labels[free], columns, intercept)
+        scale_draws = {"eta": scales[..., 0]}
+    posterior = build_draws_group(
+        coefs, scale_draws, log_likelihoods, labels[is_free], columns, intercept
+    )
     constants = {
         "reference": labels[problem.reference],
-        "learned_eta": problem.learned and problem.prior != HORSESHOE,
+        "learned_eta": problem.learns_eta and problem.prior != HORSESHOE,
     }
     groups = {
         "posterior": posterior,
-        **observed_rows(data, classes, constants),
+        **build_observed_row_groups(data, classes, constants),
         "sample_stats": xr.Dataset(
-            {"scale_move_rate": ("chain", [chain.scale_rate for chain in kept])},
+            {"scale_move_rate": ("chain", [chain.scale_rate for chain in recorded_chains])},
             {"chain": posterior["chain"]},
         ),
     }
     if has_rows:
-        whole = np.stack([part["coef"] for part in parts])
-        add_log_likelihood(groups, lambda rows: _log_own(whole, problem, rows), data)
+        all_coefs = np.stack([record["coef"] for record in parts])
+        add_log_likelihood(
+            groups, lambda rows: _log_class_probability(all_coefs, problem, rows), data
+        )
     add_log_prior(groups, _log_prior(posterior, problem), {})
     return tree_of(groups, {**origin(), **attrs})
 
 
-def _log_own(coefs: np.ndarray, problem: "CoefficientProblem", part: np.ndarray) -> np.ndarray:
-    """ln P of the class of each row, shape (chains, draws, rows); coefs (chains, draws, K, m)."""
+def _log_class_probability(
+    coefs: np.ndarray, problem: "CoefficientProblem", rows: np.ndarray
+) -> np.ndarray:
+    """Compute ln P of each row's class, shape (chains, draws, rows).
+
+    `coefs` has shape (chains, draws, K, m).
+    """
     A = problem.covariates
     if isinstance(A, SparseColumns):
-        own = A.rows(part).times(coefs.reshape(-1, A.m))
-        linear = np.moveaxis(own.reshape(-1, *coefs.shape[:-1]), 0, -1)
+        products = A.select_rows(rows).multiply(coefs.reshape(-1, A.m))
+        linear = np.moveaxis(products.reshape(-1, *coefs.shape[:-1]), 0, -1)
     else:
-        linear = coefs @ (A[part].T if problem.wide else A[:, part])
-    own = np.take_along_axis(
-        linear, np.broadcast_to(problem.codes[part], linear[:, :, :1].shape), axis=2
+        linear = coefs @ (A[rows].T if problem.wide else A[:, rows])
+    class_predictor = np.take_along_axis(
+        linear, np.broadcast_to(problem.codes[rows], linear[:, :, :1].shape), axis=2
     )[:, :, 0]
-    top = linear.max(axis=2)
-    return own - top - np.log(np.exp(linear - top[:, :, None]).sum(axis=2))
+    maximum = linear.max(axis=2)
+    return class_predictor - maximum - np.log(np.exp(linear - maximum[:, :, None]).sum(axis=2))
 
 
 def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> dict[str, np.ndarray]:
-    """Of the scales that are learned, the coefficients given them, and the normal intercepts."""
+    """Compute the log prior of learned scales, coefficients and intercepts."""
     variables = {name: posterior[name].values for name in posterior.data_vars}
-    found = (
-        _of_horseshoe(variables, problem)
+    log_priors = (
+        _log_horseshoe_prior(variables, problem)
         if problem.prior == HORSESHOE
-        else _of_laplace(variables, problem)
+        else _log_laplace_prior(variables, problem)
     )
     if "intercept" in posterior:
         square = posterior["intercept"].values ** 2 / INTERCEPT_VARIANCE
-        found["intercept"] = -0.5 * (square + np.log(2.0 * np.pi * INTERCEPT_VARIANCE)).sum(axis=2)
-    return found
+        log_priors["intercept"] = -0.5 * (square + np.log(2.0 * np.pi * INTERCEPT_VARIANCE)).sum(
+            axis=2
+        )
+    return log_priors
 
 
-def _of_laplace(
+def _log_laplace_prior(
     posterior: dict[Any, np.ndarray], problem: "CoefficientProblem"
 ) -> dict[str, np.ndarray]:
-    """eta ~ Gamma(shape, rate) if it is learned, and coefficients Laplace with the rate √eta."""
+    """Compute the log prior: Laplace coefficients with the rate √eta.
+
+    eta ~ Gamma(shape, rate) if it is learned.
+    """
     from scipy.special import gammaln, xlogy
 
     eta, coef = posterior["eta"], posterior["coef"]
-    found, shape, rate = {}, problem.shape, problem.rate
-    if problem.learned:
-        found["eta"] = shape * np.log(rate) - gammaln(shape) + xlogy(shape - 1.0, eta) - rate * eta
-    count = coef.shape[2] * coef.shape[3]
-    found["coef"] = count * (0.5 * np.log(eta) - np.log(2.0)) - np.sqrt(eta) * np.abs(coef).sum(
-        axis=(2, 3)
-    )
-    return found
+    log_priors, shape, rate = {}, problem.shape, problem.rate
+    if problem.learns_eta:
+        log_priors["eta"] = (
+            shape * np.log(rate) - gammaln(shape) + xlogy(shape - 1.0, eta) - rate * eta
+        )
+    n_coefficients = coef.shape[2] * coef.shape[3]
+    log_priors["coef"] = n_coefficients * (0.5 * np.log(eta) - np.log(2.0)) - np.sqrt(eta) * np.abs(
+        coef
+    ).sum(axis=(2, 3))
+    return log_priors
 
 
-def _of_horseshoe(
+def _log_horseshoe_prior(
     posterior: dict[Any, np.ndarray], problem: "CoefficientProblem"
 ) -> dict[str, np.ndarray]:
-    """tau half-Cauchy, c² inverse gamma (the density is that of c), and coefficients given both."""
+    """Compute the log prior of tau, c and the coefficients given both.
+
+    tau is half-Cauchy, c² inverse gamma; the density returned is the density of c.
+    """
     from scipy.special import gammaln
 
     tau, slab, coef = posterior["tau"], posterior["slab"], posterior["coef"]
-    scale, half = problem.global_scale, 0.5 * problem.slab_df
-    b = half * problem.slab_scale**2
+    scale, half_df = problem.global_scale, 0.5 * problem.slab_df
+    b = half_df * problem.slab_scale**2
     return {
         "tau": np.log(2.0 / (np.pi * scale)) - np.log1p((tau / scale) ** 2),
         "slab": np.log(2.0)
-        + half * np.log(b)
-        - gammaln(half)
-        - (2.0 * half + 1.0) * np.log(slab)
+        + half_df * np.log(b)
+        - gammaln(half_df)
+        - (2.0 * half_df + 1.0) * np.log(slab)
         - b / slab**2,
-        "coef": log_densities(coef.reshape(*tau.shape, -1), tau, slab).sum(axis=2),
+        "coef": log_coefficient_density(coef.reshape(*tau.shape, -1), tau, slab).sum(axis=2),
     }
 
 
-def draws_group(
+def build_draws_group(
     coefs: np.ndarray,
     scales: dict[str, np.ndarray],
     likelihoods: np.ndarray,
@@ -173,14 +192,16 @@ def draws_group(
     columns: Sequence[str],
     intercept: Any,
 ) -> "xarray.Dataset":
-    """Draws (chain, draw, ...) as a group of a tree; coefs (chain, draw, class, column) have the
-    intercept last."""
+    """Build a group of draws (chain, draw, ...) of a tree.
+
+    `coefs` (chain, draw, class, column) contain the intercept last.
+    """
     from thali._posterior.store import described_draws
 
     by_class = ("chain", "draw", "class")
     variables = {
         "coef": ((*by_class, "covariate"), np.ascontiguousarray(coefs[..., : len(columns)])),
-        **{name: (("chain", "draw"), values) for name, values in scales.items()},
+        **{name: (("chain", "draw"), scale) for name, scale in scales.items()},
         "log_likelihood": (("chain", "draw"), likelihoods),
     }
     if intercept:
@@ -189,11 +210,14 @@ def draws_group(
     return described_draws(variables, coordinates, likelihoods.shape, _DESCRIPTIONS)
 
 
-def quantities_of(posterior: PosteriorTree, most: int | None = None) -> dict[str, np.ndarray]:
-    """The rows of the summary: the scales that were learned, log_likelihood, coef[class, column].
+def collect_summary_draws(
+    posterior: PosteriorTree, max_coefficients: int | None = None
+) -> dict[str, np.ndarray]:
+    """Return draws by row of the summary, with the largest coefficients.
 
-    Of the horseshoe the logarithm of tau: however large tau is, the slab holds, so that tau itself
-    has no mean.
+    The rows are the learned scales, log_likelihood and coef[class, column]. For the horseshoe they
+    contain the logarithm of tau: however large tau is, the slab limits the coefficients, so that
+    tau itself has no mean.
     """
     draws, quantities = posterior.draws, {}
     if "tau" in draws:
@@ -202,82 +226,94 @@ def quantities_of(posterior: PosteriorTree, most: int | None = None) -> dict[str
         quantities = {"eta": draws["eta"].values}
     quantities["log_likelihood"] = posterior.log_likelihood
     coefs = draws["coef"]
-    named = [
+    names = [
         f"coef[{label}, {column}]"
         for label in coefs["class"].values
         for column in coefs["covariate"].values
     ]
     draws = coefs.values.reshape(*coefs.shape[:2], -1)
-    chosen = np.arange(len(named))
-    if most is not None and len(named) > most:
-        chosen = np.sort(np.argsort(-np.abs(draws.mean(axis=(0, 1))), kind="stable")[:most])
-    return quantities | {named[place]: draws[..., place] for place in chosen}
+    indices = np.arange(len(names))
+    if max_coefficients is not None and len(names) > max_coefficients:
+        indices = np.sort(
+            np.argsort(-np.abs(draws.mean(axis=(0, 1))), kind="stable")[:max_coefficients]
+        )
+    return quantities | {names[index]: draws[..., index] for index in indices}
 
 
-def mean_probabilities(
-    posterior: PosteriorTree, matrix: Any, standard: "Standard", reference: int
+def compute_mean_probabilities(
+    posterior: PosteriorTree, matrix: Any, standard: "Standardization", reference: int
 ) -> np.ndarray:
-    """Posterior mean of the class probabilities."""
+    """Compute posterior means of the class probabilities, shape (n, K)."""
     means = np.empty((matrix.shape[0], posterior.draws.sizes["class"] + 1))
-    for part, probabilities in probability_blocks(posterior, matrix, standard, reference):
-        means[part] = probabilities.mean(axis=0).T
+    for block, probabilities in iterate_probabilities(posterior, matrix, standard, reference):
+        means[block] = probabilities.mean(axis=0).T
     return means
 
 
-def probability_blocks(
-    posterior: PosteriorTree, matrix: Any, standard: "Standard", reference: int
+def iterate_probabilities(
+    posterior: PosteriorTree, matrix: Any, standard: "Standardization", reference: int
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Some rows at a time, and their class probabilities in every draw, shape (draws, K, rows)."""
-    drawn = posterior.draws
-    coefs = flat(drawn["coef"].values)
-    draws, others, d = coefs.shape
-    intercepts = drawn["intercept"].values.reshape(draws, others) if "intercept" in drawn else None
+    """Yield blocks of rows with class probabilities, shape (draws, K, rows)."""
+    posterior_draws = posterior.draws
+    coefs = flat(posterior_draws["coef"].values)
+    draws, n_free_classes, d = coefs.shape
+    intercepts = (
+        posterior_draws["intercept"].values.reshape(draws, n_free_classes)
+        if "intercept" in posterior_draws
+        else None
+    )
     matrix = matrix.tocsr() if is_sparse(matrix) else matrix
-    step = max(1, _BLOCK // (draws * (others + 1)))
-    for first in range(0, matrix.shape[0], step):
-        rows = np.clip(standard.varying(matrix[first : first + step]), -_FARTHEST, _FARTHEST)
-        linear = np.zeros((draws, others + 1, len(rows)))
-        free = np.arange(others + 1) != reference
-        linear[:, free] = (coefs.reshape(-1, d) @ rows.T).reshape(draws, others, -1)
+    step = max(1, _BLOCK_PREDICTORS // (draws * (n_free_classes + 1)))
+    for start in range(0, matrix.shape[0], step):
+        rows = np.clip(
+            standard.varying(matrix[start : start + step]), -_MAX_STANDARDISED, _MAX_STANDARDISED
+        )
+        linear = np.zeros((draws, n_free_classes + 1, len(rows)))
+        free = np.arange(n_free_classes + 1) != reference
+        linear[:, free] = (coefs.reshape(-1, d) @ rows.T).reshape(draws, n_free_classes, -1)
         if intercepts is not None:
             linear[:, free] += intercepts[..., None]
         linear -= linear.max(axis=1, keepdims=True)
         np.exp(linear, out=linear)
         linear /= linear.sum(axis=1, keepdims=True)
-        yield slice(first, first + step), linear
+        yield slice(start, start + step), linear
 
 
-def means(posterior: PosteriorTree, standard: "Standard") -> dict[str, Any]:
-    """Posterior means for covariates as they were given, as fitted attributes."""
-    drawn = posterior.draws
-    means = drawn["coef"].values.mean(axis=(0, 1))
+def compute_posterior_means(
+    posterior: PosteriorTree, standard: "Standardization"
+) -> dict[str, Any]:
+    """Return posterior means in units of X, as fitted attributes."""
+    draws = posterior.draws
+    scaled_means = draws["coef"].values.mean(axis=(0, 1))
     at_mean = (
-        drawn["intercept"].values.mean(axis=(0, 1))
-        if "intercept" in drawn
-        else np.zeros(len(means))
+        draws["intercept"].values.mean(axis=(0, 1))
+        if "intercept" in draws
+        else np.zeros(len(scaled_means))
     )
     log_likelihood = float(posterior.log_likelihood.mean())
-    return {**as_given(means, at_mean, standard), "log_likelihood_": log_likelihood}
+    return {
+        **convert_to_original_units(scaled_means, at_mean, standard),
+        "log_likelihood_": log_likelihood,
+    }
 
 
 # The table of the coefficients of a sparse multinomial logit --------------------------------------
 
 
-STANDARD = (
+STANDARDISED_SCALE = (
     "log odds relative to the reference class per standard deviation of the covariate in the"
     " training rows"
 )
-UNITS = "log odds relative to the reference class per unit of the covariate in X"
+ORIGINAL_SCALE = "log odds relative to the reference class per unit of the covariate in X"
 
 
-def scale_words(model: Any) -> str:
-    """On which scale the coefficients of the posterior, of summaries and of paths stand."""
-    return STANDARD if model.standardize else UNITS
+def describe_scale(model: Any) -> str:
+    """Return the scale of coefficients in the posterior, summaries and paths."""
+    return STANDARDISED_SCALE if model.standardize else ORIGINAL_SCALE
 
 
-def coefficients(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
-    """Mean, sd, interval, P(|coef| > delta), P(coef > 0) of every coefficient; see
-    `model.coefficients`."""
+def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
+    """Build the table of `model.coefficients`."""
     from thali._tables import Table
 
     if (
@@ -286,12 +322,12 @@ def coefficients(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
         or not 0.0 <= delta < math.inf
     ):
         raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")
-    values = model._view.draws["coef"]
-    draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
+    coefs = model._view.draws["coef"]
+    draws = coefs.to_numpy().reshape(-1, coefs.shape[2] * coefs.shape[3])
     low, high = np.quantile(draws, tails_of(ci), axis=0)
     table = {
-        "class": np.repeat(values["class"].to_numpy(), values.shape[3]),
-        "covariate": np.tile(values["covariate"].to_numpy(), values.shape[2]),
+        "class": np.repeat(coefs["class"].to_numpy(), coefs.shape[3]),
+        "covariate": np.tile(coefs["covariate"].to_numpy(), coefs.shape[2]),
         "coef": draws.mean(axis=0),
         "sd": draws.std(axis=0, ddof=1),
         "low": low,
@@ -302,9 +338,11 @@ def coefficients(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
         "original": model.coef_[:, model._standard_.varies].ravel(),
     }
     frame = Table(table)
-    own = scale_words(model)
+    scale = describe_scale(model)
     frame.attrs["interval"] = ci
-    frame.attrs["scale"] = dict.fromkeys(("coef", "sd", "low", "high"), own) | {"original": UNITS}
+    frame.attrs["scale"] = dict.fromkeys(("coef", "sd", "low", "high"), scale) | {
+        "original": ORIGINAL_SCALE
+    }
     order = np.lexsort((-np.abs(table["coef"]), -table["probability"]))
     return frame.iloc[order].reset_index(drop=True)
 
@@ -312,18 +350,18 @@ def coefficients(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
 # What a sparse multinomial logit answers about its coefficients -----------------------------------
 
 
-class CoefficientAnswers:
-    """Tables of the coefficients."""
+class CoefficientTables:
+    """Tables of the coefficients of a fitted sparse logit."""
 
     get_params: Any
 
     def coefficient_path(
         self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None
     ) -> "pandas.DataFrame":
-        """The maximum of the posterior for many values of eta, each found from the one before.
+        """Return the posterior mode for many values of eta.
 
-        The model is left as it is, whatever its method and prior; the path is that of the Laplace
-        prior.
+        Each maximum is started from the previous one. The model is not changed, and its method and
+        prior are ignored; the path uses the Laplace prior.
 
         Parameters
         ----------
@@ -331,16 +369,16 @@ class CoefficientAnswers:
         y : sequence of str, int or bool (n,)
             As for `fit`.
         eta : sequence of float above 0, optional
-            None takes 30 values, from the smallest for which all coefficients are 0 down to
+            None uses 30 values, from the smallest for which all coefficients are 0 down to
             1/10,000 of it.
         sample_weight : sequence of float (n,), optional
 
         Returns
         -------
         pandas.DataFrame
-            One row an eta, falling: eta, non_zero (the number of coefficients that are not 0),
+            One row per eta, in falling order: eta, non_zero (number of nonzero coefficients),
             log_likelihood, objective and coef[class, covariate] of standardised covariates, as
-            `attrs["scale"]` says.
+            stated in `attrs["scale"]`.
 
         Raises
         ------
@@ -357,40 +395,43 @@ class CoefficientAnswers:
         [0, 3]
         """
         model: Any = type(self)(**(self.get_params() | {"method": "map", "prior": "laplace"}))
-        data, prior = model._training_data(X, y, sample_weight), prior_of(model)
-        model._standard_ = model._standard_for(data.matrix, prior.intercept, data.counts)
-        model._reference_ = model.classes_[model._position_of_reference()]
-        table = path_of(
-            model._for_maximum(data, prior), varying_names(model), other_classes(model), eta
+        data, prior = model._training_data(X, y, sample_weight), read_prior(model)
+        model._standard_ = model._choose_standardization(data.matrix, prior.intercept, data.counts)
+        model._reference_ = model.classes_[model._find_reference_index()]
+        table = compute_coefficient_path(
+            model._build_observed_rows(data, prior),
+            list_varying_columns(model),
+            list_non_reference_classes(model),
+            eta,
         )
-        table.attrs["scale"] = scale_words(model)
+        table.attrs["scale"] = describe_scale(model)
         return table
 
-    @requires(draws)
+    @requires(require_draws)
     def coefficients(self, delta: float = 0.1, ci: float = INTERVAL) -> "pandas.DataFrame":
-        r"""Every coefficient with its interval, its sign and the probability that it is not small.
+        r"""Return coefficients with intervals, signs and probabilities that they are large.
 
         .. math:: P(|\beta_{kj}| > \delta \mid X, y)
 
-        The posterior has no exact zeros; a coefficient matters where this probability is near 1.
+        The posterior has no exact zeros; a covariate has an effect if this probability is near 1.
 
         Parameters
         ----------
         delta : float, 0 or more
-            Of standardised covariates: 0.1 multiplies the odds by 1.1 where the covariate rises by
-            a standard deviation.
+            For standardised covariates: with 0.1, a covariate that rises by a standard deviation
+            multiplies the odds by 1.1.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row a coefficient, the surest first: class, covariate, coef (posterior mean, of the
-            standardised covariate), sd, low and high (the interval), probability (of \|coef\| >
-            delta), positive (the probability of coef > 0), excludes_0 (whether the interval does),
-            original (`coef_`, for a unit of the covariate as it is given in X). `attrs["scale"]`
-            says on which of the two scales each column stands; with `standardize=False` both are
-            that of X.
+            One row per coefficient, most certain first: class, covariate, coef (posterior mean,
+            for the standardised covariate), sd, low and high (the interval), probability (of
+            \|coef\| > delta), positive (the probability of coef > 0), excludes_0 (whether the
+            interval excludes 0), original (`coef_`, per unit of the covariate in X).
+            `attrs["scale"]` states the scale of each column; with `standardize=False` both scales
+            are the units of X.
 
         Raises
         ------
@@ -409,13 +450,13 @@ class CoefficientAnswers:
         ['x0', 'x1']
         """
 
-        return coefficients(self, delta, ci)
+        return build_coefficient_table(self, delta, ci)
 
 
 # Draws from the prior of the sparse multinomial logit, and labels simulated at each of them -------
 
 
-def sample_coefficients(
+def sample_prior_predictive(
     prior: CoefficientPrior,
     matrix: np.ndarray,
     classes: np.ndarray,
@@ -423,44 +464,48 @@ def sample_coefficients(
     columns: Sequence[str],
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
-    """The scales and the coefficients, and a label for every row."""
-    from ..rows import class_labels
+    """Sample scales and coefficients from the prior, and labels of rows."""
+    from ..row_groups import convert_class_labels
 
     n, d = matrix.shape
-    free = np.arange(len(classes)) != reference
-    every, coefs, codes, likelihoods = [], [], [], []
+    is_free = np.arange(len(classes)) != reference
+    all_scales, coefs, codes, likelihoods = [], [], [], []
     for rng in rngs:
         coef = np.zeros((len(classes), d + 1))
-        scales, coef[free, :d] = (_horseshoe if prior.is_horseshoe else _laplace)(
-            prior, rng, (free.sum(), d)
-        )
+        scales, coef[is_free, :d] = (
+            _sample_horseshoe_coefficients if prior.is_horseshoe else _sample_laplace_coefficients
+        )(prior, rng, (is_free.sum(), d))
         if prior.intercept:
-            coef[free, d] = math.sqrt(INTERCEPT_VARIANCE) * rng.standard_normal(free.sum())
+            coef[is_free, d] = math.sqrt(INTERCEPT_VARIANCE) * rng.standard_normal(is_free.sum())
         linear = matrix @ coef[:, :d].T + coef[:, d]
         log_p = linear - np.logaddexp.reduce(linear, axis=1, keepdims=True)
-        drawn = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
-        every.append(scales)
-        coefs.append(coef[free])
-        codes.append(drawn)
-        likelihoods.append(log_p[np.arange(n), drawn].sum())
-    labels = class_labels(classes)[free]
-    scales = {name: np.array([[each[name] for each in every]]) for name in every[0]}
-    group = draws_group(
+        row_codes = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
+        all_scales.append(scales)
+        coefs.append(coef[is_free])
+        codes.append(row_codes)
+        likelihoods.append(log_p[np.arange(n), row_codes].sum())
+    labels = convert_class_labels(classes)[is_free]
+    scales = {
+        name: np.array([[scale_draw[name] for scale_draw in all_scales]]) for name in all_scales[0]
+    }
+    group = build_draws_group(
         np.array([coefs]), scales, np.array([likelihoods]), labels, columns, prior.intercept
     )
     return group, np.array(codes)
 
 
-def _laplace(
+def _sample_laplace_coefficients(
     prior: CoefficientPrior, rng: np.random.Generator, size: tuple[int, int]
 ) -> tuple[dict[str, float], np.ndarray]:
+    """Sample eta, and Laplace coefficients of the given shape."""
     eta = rng.gamma(prior.shape, 1.0 / prior.rate) if prior.eta is None else prior.eta
     return {"eta": eta}, rng.laplace(scale=1.0 / math.sqrt(eta), size=size)
 
 
-def _horseshoe(
+def _sample_horseshoe_coefficients(
     prior: CoefficientPrior, rng: np.random.Generator, size: tuple[int, int]
 ) -> tuple[dict[str, float], np.ndarray]:
+    """Sample tau and c, and horseshoe coefficients of the given shape."""
     tau = prior.global_scale * abs(rng.standard_cauchy())
     slab = SLAB_SCALE * math.sqrt(0.5 * SLAB_DF / rng.gamma(0.5 * SLAB_DF))
     spread = tau * np.abs(rng.standard_cauchy(size))

@@ -1,5 +1,4 @@
-"""The engines of the sparse logit: draws of chains or of a normal law, the maximum, and the choice
-by size."""
+"""The engines of the sparse logit: Gibbs sampling, normal approximations and the mode."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -13,29 +12,34 @@ from thali._inference.progress import format_duration
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
 from thali._model.base import Job
-from thali._model.bound import bounded
 from thali._model.engine import Chains, Engine, Forecast, refuse_of_chains
+from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
 from thali._posterior.view import PosteriorTree
 from thali.errors import ConvergenceWarning, LongRunWarning, Setting, ThaliWarning
 
-from ..input import is_sparse, varying_names
-from .approximation import NormalChain, NormalPosterior, check_size, normal_posterior
-from .arguments import (
-    A_DRAWN,
-    MAX_SECONDS,
-    MIN_ROWS_EACH,
-    prior_of,
-    seconds_of_climb,
-    seconds_of_sweep,
-    sparse_columns,
-    trajectories_of,
-    usual_thin,
+from ..input import is_sparse, list_varying_columns
+from .approximation import (
+    NormalChain,
+    NormalPosterior,
+    check_approximation_size,
+    fit_normal_approximation,
 )
-from .chain import CoefficientChain, problem_of
-from .draws import means, to_datatree
-from .sweep import CoefficientProblem
+from .arguments import (
+    DRAW_SECONDS,
+    MAX_SAMPLING_SECONDS,
+    MIN_ROWS_PER_COEFFICIENT,
+    build_sparse_columns,
+    choose_thin,
+    count_trajectories,
+    estimate_approximation_seconds,
+    estimate_sweep_seconds,
+    read_prior,
+)
+from .chain import CoefficientChain, build_coefficient_problem
+from .draws import build_posterior_tree, compute_posterior_means
+from .gibbs_sweep import CoefficientProblem
 
 if TYPE_CHECKING:
     import pandas
@@ -47,159 +51,183 @@ if TYPE_CHECKING:
 
 _APPROXIMATE = (
     " Draws come from a normal approximation of the posterior, which is reliable with at least "
-    f"{MIN_ROWS_EACH} rows per coefficient. To sample the posterior itself, set "
+    f"{MIN_ROWS_PER_COEFFICIENT} rows per coefficient. To sample the posterior itself, set "
 )
 ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"), "."))
 
 
-def check(model: "SparseMultinomialLogit", run: Run, rows: float) -> None:
-    """Refuse what belongs to chains, and data of a size that the approximation is not for."""
+def check_normal_run(model: "SparseMultinomialLogit", run: Run, n_rows: float) -> None:
+    """Raise an error for arguments of chains, or too many coefficients."""
     if run.thin is not None and model.method != "auto":
         refuse_of_chains(
             "thin", "polya-gamma", ", because draws from the chosen method are already independent"
         )
-    columns = int(model._standard_.varies.sum()) + prior_of(model).intercept
-    check_size((len(model.classes_) - 1) * columns, rows)
+    columns = int(model._standard_.varies.sum()) + read_prior(model).intercept
+    check_approximation_size((len(model.classes_) - 1) * columns, n_rows)
 
 
-class OfDraws(Chains):
-    """A method whose fit leaves draws; this one runs chains."""
+class CoefficientSamplingEngine(Chains):
+    """Gibbs sampling, and the base of all methods that make draws."""
 
     takes_sparse = False
-    law = ""  # what independent draws come from
+    approximation = ""  # distribution of independent draws
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
-        """What the fit runs."""
-        prior, reference, standard = (
-            prior_of(model),
-            model._position_of_reference(),
-            model._standard_,
-        )
-        names, classes = varying_names(model), len(model.classes_)
+        """Build the Gibbs sampler of a fit."""
+        prior, reference = read_prior(model), model._find_reference_index()
+        standard = model._standard_
+        names, classes = list_varying_columns(model), len(model.classes_)
         columns = len(names) + prior.intercept
-        moves = trajectories_of(len(source.codes), columns, classes)
-        asked = run.thin or usual_thin(len(source.codes), columns, classes, prior.name)
-        bound = bounded(run, asked, seconds_of_sweep(len(source.codes), columns, classes))
-        run, thin = bound.run._replace(thin=bound.thin), bound.thin
+        n_trajectories = count_trajectories(len(source.codes), columns, classes)
+        thin = run.thin or choose_thin(len(source.codes), columns, classes, prior.name)
+        bound = limit_run(run, thin, estimate_sweep_seconds(len(source.codes), columns, classes))
+        run = bound.run._replace(thin=bound.thin)
 
         @cache
-        def problem() -> Any:
+        def build_problem() -> Any:
             rows = source.matrix, source.codes, classes, reference
-            return problem_of(*rows, prior, counts=source.counts, trajectories=moves)
+            return build_coefficient_problem(
+                *rows, prior, counts=source.counts, trajectories=n_trajectories
+            )
 
-        def chains(draws: int, seed: np.random.SeedSequence) -> list[CoefficientChain]:
+        def start_chains(draws: int, seed: np.random.SeedSequence) -> list[CoefficientChain]:
             return [
-                CoefficientChain(problem(), prior.eta, rng, draws, run.tune, thin)
+                CoefficientChain(build_problem(), prior.eta, rng, draws, run.tune, bound.thin)
                 for rng in spawn_generators(seed, run.chains)
             ]
 
-        def tree(chains: Sequence[CoefficientChain]) -> "xarray.DataTree":
-            attrs = {"method": model.method_, "thin": thin, "tuning_steps": run.tune}
-            return to_datatree(chains, source, model.classes_, names, prior.intercept, attrs)
+        def build_tree(chains: Sequence[CoefficientChain]) -> "xarray.DataTree":
+            attrs = {"method": model.method_, "thin": bound.thin, "tuning_steps": run.tune}
+            return build_posterior_tree(
+                chains, source, model.classes_, names, prior.intercept, attrs
+            )
 
-        def found(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
+        def build_attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
             return {
                 "_reference_": model.classes_[reference],
-                **means(PosteriorTree(tree), standard),
+                **compute_posterior_means(PosteriorTree(tree), standard),
             }
 
         return Sampling(
             source,
             run,
-            chains,
-            tree,
-            found,
-            settings=bound.asked | {"thin": asked},
+            start_chains,
+            build_tree,
+            build_attributes,
+            settings=bound.settings | {"thin": thin},
             first_draws=bound.first_draws,
             quicker=Setting("method", "variational") if prior.name == "laplace" else None,
-            bound=bound.most,
+            bound=bound.max_draws,
             forecast=bound.forecast,
         )
 
-    def job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
-        """The fit."""
+    def build_job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
+        """Build the job of a fit."""
         matrix = data.matrix if is_sparse(data.matrix) else model._standard_.varying(data.matrix)
         source = data._replace(matrix=matrix)
-        return model._job_of(model._sampling(source, run), model._size(len(data.row)))
+        return model._job_of(model._sampling(source, run), model._describe_size(len(data.row)))
 
     def advice(self, model: Any) -> Advice:
-        """What helps draws that disagree."""
+        """Return advice for chains that have not converged."""
         return Advice()
 
     def agreement(self, model: Any) -> "ConvergenceCheck":
         from thali._posterior.convergence import check_convergence
         from thali._posterior.summary import summary_table
 
-        from .draws import MAX_COEFFICIENTS, quantities_of
+        from .draws import MAX_CHECKED_COEFFICIENTS, collect_summary_draws
 
         return check_convergence(
-            summary_table(quantities_of(model._view, MAX_COEFFICIENTS)), model._advice()
+            summary_table(collect_summary_draws(model._view, MAX_CHECKED_COEFFICIENTS)),
+            model._advice(),
         )
 
-    def probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
-        """Averaged over the draws."""
-        from .draws import mean_probabilities
+    def compute_probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
+        """Return class probabilities averaged over the draws."""
+        from .draws import compute_mean_probabilities
 
-        return mean_probabilities(model._view, matrix, model._standard_, model._position())
+        return compute_mean_probabilities(
+            model._view, matrix, model._standard_, model._fitted_reference_index()
+        )
 
 
-class NormalEngine(OfDraws):
-    """Independent draws of a normal law."""
+class NormalApproximationEngine(CoefficientSamplingEngine):
+    """Independent draws from a normal approximation."""
 
     takes_sparse = True
-    law: str
+    approximation: str
     has_bound: bool
 
-    def __init__(self, law: str, has_bound: bool) -> None:
-        self.law, self.has_bound = law, has_bound  # `lower_bound_`
+    def __init__(self, approximation: str, has_bound: bool) -> None:
+        self.approximation, self.has_bound = approximation, has_bound  # `lower_bound_`
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
-        """What the fit runs; a model of rows in blocks knows its approximation."""
-        check(model, run, float(source.counts.sum()))
-        prior, reference, standard = (
-            prior_of(model),
-            model._position_of_reference(),
-            model._standard_,
-        )
-        known = vars(model).get("_normal_")
+        """Build the normal approximation of a fit and its draws.
+
+        A fit to a Dask array has computed its approximation already.
+        """
+        check_normal_run(model, run, float(source.counts.sum()))
+        prior, reference = read_prior(model), model._find_reference_index()
+        standard = model._standard_
+        dask_posterior = vars(model).get("_normal_")
         columns = int(standard.varies.sum()) + prior.intercept
-        seconds = seconds_of_climb(len(source.codes), columns, len(model.classes_))
-        if run.progressbar and known is None and seconds > MAX_SECONDS:
-            long, quicker = (
-                f"This fit takes about {format_duration(seconds)}. ",
-                Setting("method", "map"),
+        seconds = estimate_approximation_seconds(len(source.codes), columns, len(model.classes_))
+        if run.progressbar and dask_posterior is None and seconds > MAX_SAMPLING_SECONDS:
+            warn(
+                LongRunWarning(
+                    f"This fit takes about {format_duration(seconds)}. ",
+                    Setting("method", "map"),
+                    " is faster, but gives no intervals.",
+                )
             )
-            warn(LongRunWarning(long, quicker, " is faster, but gives no intervals."))
 
         @cache
-        def found() -> tuple[CoefficientProblem, NormalPosterior]:
+        def fit_posterior() -> tuple[CoefficientProblem, NormalPosterior]:
             matrix, rows = source.matrix, source.matrix.shape[0]
             if is_sparse(matrix):
-                matrix = sparse_columns(matrix, standard, prior.intercept).by_rows()
+                matrix = build_sparse_columns(matrix, standard, prior.intercept).store_by_rows()
             data = matrix, source.codes[:rows], len(model.classes_), reference
-            problem = problem_of(*data, prior, False, source.counts[:rows])
-            return problem, known or normal_posterior(problem, prior.eta, model._used.has_bound)
+            problem = build_coefficient_problem(*data, prior, False, source.counts[:rows])
+            return problem, dask_posterior or fit_normal_approximation(
+                problem, prior.eta, model._used_engine.has_bound
+            )
 
-        def chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
-            return [NormalChain(*found(), draws, rng) for rng in spawn_generators(seed, run.chains)]
+        def start_chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
+            return [
+                NormalChain(*fit_posterior(), draws, rng)
+                for rng in spawn_generators(seed, run.chains)
+            ]
 
-        def tree(chains: Sequence[NormalChain]) -> "xarray.DataTree":
+        def build_tree(chains: Sequence[NormalChain]) -> "xarray.DataTree":
             attrs = {"method": model.method_, "thin": 1, "tuning_steps": 0}
-            names, has_rows = varying_names(model), known is None
-            return to_datatree(
+            names, has_rows = list_varying_columns(model), dask_posterior is None
+            return build_posterior_tree(
                 chains, source, model.classes_, names, prior.intercept, attrs, has_rows
             )
 
-        def attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
-            normal = found()[1]
-            settled = {"_reference_": model.classes_[reference], "converged_": normal.converged}
-            bound = {"lower_bound_": normal.lower_bound} if model._used.has_bound else {}
-            kept = {} if known is None else {"_normal_": known}
-            return {**settled, **bound, **kept, **means(PosteriorTree(tree), standard)}
+        def build_attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
+            normal = fit_posterior()[1]
+            attributes = {"_reference_": model.classes_[reference], "converged_": normal.converged}
+            if model._used_engine.has_bound:
+                attributes["lower_bound_"] = normal.lower_bound
+            if dask_posterior is not None:
+                attributes["_normal_"] = dask_posterior
+            return attributes | compute_posterior_means(PosteriorTree(tree), standard)
 
-        drawn = A_DRAWN * run.chains * run.min_draws * columns * (len(model.classes_) - 1)
-        forecast = None if known is not None else Forecast(seconds + drawn, seconds + drawn)
-        return Sampling(source, run, chains, tree, attributes, is_compiled=True, forecast=forecast)
+        draw_seconds = (
+            DRAW_SECONDS * run.chains * run.min_draws * columns * (len(model.classes_) - 1)
+        )
+        total = seconds + draw_seconds
+        forecast = None if dask_posterior is not None else Forecast(total, total)
+        return Sampling(
+            source,
+            run,
+            start_chains,
+            build_tree,
+            build_attributes,
+            is_compiled=True,
+            forecast=forecast,
+        )
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         yield from super().outcome(model, job)
@@ -214,36 +242,41 @@ class NormalEngine(OfDraws):
         return ADVICE
 
 
-class Auto(OfDraws):
-    """The method that suits the size of the data, `method_`."""
+class AutomaticEngine(CoefficientSamplingEngine):
+    """The method chosen by the size of the data, `method_`."""
 
     takes_sparse = True
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
-        return model._used.sampling(model, source, run)
+        return model._used_engine.sampling(model, source, run)
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        yield from model._used.outcome(model, job)
+        yield from model._used_engine.outcome(model, job)
 
     def advice(self, model: Any) -> Advice:
-        return model._used.advice(model)
+        return model._used_engine.advice(model)
 
     def facts(self, model: Any) -> Facts:
-        (name, draws), *others = super().facts(model)
-        return (name, f"{draws} ({model.method_}, chosen by the size of the data)"), *others
+        (name, draws), *other_facts = super().facts(model)
+        return (name, f"{draws} ({model.method_}, chosen by the size of the data)"), *other_facts
 
 
 class PenalizedMaximumEngine(Engine):
-    """The maximum of the posterior for a fixed eta."""
+    """The posterior mode for a fixed eta."""
 
     has_prior = True
     takes_sparse = True
 
-    def job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
-        """The fit."""
-        from .maximum import by_map
+    def build_job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
+        """Build the job of a fit."""
+        from .maximum import build_maximum_job
 
-        return by_map(model, model._for_maximum(data, prior), prior.eta, model._size(len(data.row)))
+        return build_maximum_job(
+            model,
+            model._build_observed_rows(data, prior),
+            prior.eta,
+            model._describe_size(len(data.row)),
+        )
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
@@ -260,22 +293,22 @@ class PenalizedMaximumEngine(Engine):
         )
 
     def summary(self, model: Any, ci: float) -> "pandas.DataFrame":
-        """The coefficients that are not 0, the largest first."""
-        from .maximum import summary_of_maximum
+        """Build the table of nonzero coefficients, largest first."""
+        from .maximum import build_maximum_summary
 
-        return summary_of_maximum(model)
+        return build_maximum_summary(model)
 
-    def probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
-        """At the maximum."""
-        from .maximum import probabilities_at_maximum
+    def compute_probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
+        """Return class probabilities at the posterior mode."""
+        from .maximum import predict_at_maximum
 
-        return probabilities_at_maximum(model, matrix)
+        return predict_at_maximum(model, matrix)
 
 
 ENGINES: dict[str, Any] = {
-    "auto": Auto(),
-    "polya-gamma": OfDraws(),
-    "laplace": NormalEngine("normal", False),
-    "variational": NormalEngine("variational normal", True),
+    "auto": AutomaticEngine(),
+    "polya-gamma": CoefficientSamplingEngine(),
+    "laplace": NormalApproximationEngine("normal", False),
+    "variational": NormalApproximationEngine("variational normal", True),
     "map": PenalizedMaximumEngine(),
 }

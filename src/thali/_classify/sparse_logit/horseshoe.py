@@ -24,48 +24,54 @@ import numpy as np
 
 from thali._compile.jit import scalar
 
-TAU_SQUARE, SLAB_SQUARE = 4, 5  # places in `State.real`
-# of the logarithms of squared scales, which the prior exceeds with a probability of 1e-50
-FURTHEST = 230.0
+TAU_SQUARE, SLAB_SQUARE = 4, 5  # indices in `CoefficientState.real`
+# largest absolute log squared scale; its prior tail probability is 1e-50
+MAX_LOG_SQUARE = 230.0
 _WITH_RATIOS, _WITH_SPREADS, _SLAB = 0, 1, 2  # ln tau² given lambda, ln tau² given u, ln c²
-_STEPS = 8  # by which a slice is widened on each side
+_MAX_STEPS = 8  # largest number of steps that widen a slice on each side
 
 
 @scalar
-def draw_spreads(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Draw every lambda given tau, tau given lambda, tau given u, then c; and the variances that
-    they make.
+def draw_horseshoe_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
+    """Draw lambda, tau and c of the horseshoe, and the coefficient variances.
 
-    The two draws of tau are conditionals of one posterior under two parametrisations, of which each
-    mixes fast where the other is slow (Yu & Meng, 2011).
+    The order is lambda given tau, tau given lambda, tau given u, then c. The two draws of tau are
+    conditionals of one posterior under two parametrisations, of which each mixes fast where the
+    other is slow (Yu & Meng, 2011).
     """
     tau, slab = state.real[TAU_SQUARE], state.real[SLAB_SQUARE]
     for k in range(problem.classes):
         if k != problem.reference:
-            for j in range(problem.penalised):
+            for j in range(problem.n_penalised):
                 beta = state.coef[k, j]
-                y = _precision(rng, tau / state.spread[k, j], 0.5 * beta * beta / tau, tau / slab)
-                state.spread[k, j] = math.exp(
-                    min(max(math.log(tau) - math.log(y), -FURTHEST), FURTHEST)
+                y = _draw_inverse_lambda_square(
+                    rng, tau / state.spread[k, j], 0.5 * beta * beta / tau, tau / slab
                 )
-    before = math.log(tau)
-    after = _slice(rng, problem, state, _WITH_RATIOS, before)
-    _multiply_spreads(problem, state, math.exp(after - before))
-    state.real[TAU_SQUARE] = math.exp(after)
-    state.real[TAU_SQUARE] = math.exp(_slice(rng, problem, state, _WITH_SPREADS, after))
-    state.real[SLAB_SQUARE] = math.exp(_slice(rng, problem, state, _SLAB, math.log(slab)))
+                state.spread[k, j] = math.exp(
+                    min(max(math.log(tau) - math.log(y), -MAX_LOG_SQUARE), MAX_LOG_SQUARE)
+                )
+    old_log_tau = math.log(tau)
+    new_log_tau = _draw_by_slice(rng, problem, state, _WITH_RATIOS, old_log_tau)
+    _multiply_spreads(problem, state, math.exp(new_log_tau - old_log_tau))
+    state.real[TAU_SQUARE] = math.exp(new_log_tau)
+    state.real[TAU_SQUARE] = math.exp(
+        _draw_by_slice(rng, problem, state, _WITH_SPREADS, new_log_tau)
+    )
+    state.real[SLAB_SQUARE] = math.exp(_draw_by_slice(rng, problem, state, _SLAB, math.log(slab)))
     for k in range(problem.classes):
         if k != problem.reference:
-            for j in range(problem.penalised):
+            for j in range(problem.n_penalised):
                 state.variance[k, j] = 1.0 / (
                     1.0 / state.spread[k, j] + 1.0 / state.real[SLAB_SQUARE]
                 )
 
 
 @scalar
-def _precision(rng: np.random.Generator, y: Any, b: Any, a: Any) -> Any:
-    """A step of y = 1/lambda², whose density is proportional to sqrt((y + a)/y) exp(-b y)/(1 +
-    y)."""
+def _draw_inverse_lambda_square(rng: np.random.Generator, y: Any, b: Any, a: Any) -> Any:
+    """Draw y = 1/lambda² by rejection, given an auxiliary variable.
+
+    The density is proportional to sqrt((y + a)/y) exp(-b y)/(1 + y).
+    """
     # With w ~ Exponential(1 + y), y given w has sqrt((y + a)/y) exp(-(b + w) y), which is below
     # exp(-(b + w) y) (1 + sqrt(a/y)), a mixture of an exponential and a Gamma(1/2); a proposal is
     # accepted with 0.7 or more.
@@ -73,91 +79,109 @@ def _precision(rng: np.random.Generator, y: Any, b: Any, a: Any) -> Any:
     share = 1.0 / (1.0 + math.sqrt(a * math.pi * rate))
     while True:
         if rng.random() < share:
-            new = rng.standard_exponential() / rate
+            proposal = rng.standard_exponential() / rate
         else:
             normal = rng.standard_normal()
-            new = 0.5 * normal * normal / rate
-        new = max(new, 1e-300)
-        if rng.random() * (math.sqrt(new) + math.sqrt(a)) < math.sqrt(new + a):
-            return new
+            proposal = 0.5 * normal * normal / rate
+        proposal = max(proposal, 1e-300)
+        if rng.random() * (math.sqrt(proposal) + math.sqrt(a)) < math.sqrt(proposal + a):
+            return proposal
 
 
 @scalar
 def _multiply_spreads(problem: Any, state: Any, factor: Any) -> None:
+    """Multiply all squared scales tau² lambda² by a factor."""
     for k in range(problem.classes):
         if k != problem.reference:
-            for j in range(problem.penalised):
+            for j in range(problem.n_penalised):
                 state.spread[k, j] *= factor
 
 
 @scalar
-def _slice(rng: np.random.Generator, problem: Any, state: Any, which: Any, start: Any) -> Any:
-    """A step of one logarithm by a slice of width 1, widened by steps and narrowed until it holds a
-    draw."""
-    level = _log_density(problem, state, which, start) - rng.standard_exponential()
+def _draw_by_slice(
+    rng: np.random.Generator, problem: Any, state: Any, variable: Any, start: Any
+) -> Any:
+    """Draw the logarithm of a squared scale by a slice of width 1.
+
+    The slice is widened by steps, and narrowed until it contains a draw.
+    """
+    level = _log_conditional_density(problem, state, variable, start) - rng.standard_exponential()
     low = start - rng.random()
     high = low + 1.0
     # both ends share the steps at random, which keeps the step reversible
-    left = int(2 * _STEPS * rng.random())
-    right = 2 * _STEPS - 1 - left
-    while left > 0 and _log_density(problem, state, which, low) > level:
+    left_steps = int(2 * _MAX_STEPS * rng.random())
+    right_steps = 2 * _MAX_STEPS - 1 - left_steps
+    while left_steps > 0 and _log_conditional_density(problem, state, variable, low) > level:
         low -= 1.0
-        left -= 1
-    while right > 0 and _log_density(problem, state, which, high) > level:
+        left_steps -= 1
+    while right_steps > 0 and _log_conditional_density(problem, state, variable, high) > level:
         high += 1.0
-        right -= 1
+        right_steps -= 1
     while True:
-        new = low + (high - low) * rng.random()
-        if _log_density(problem, state, which, new) > level or new == start:
-            return new
-        if new < start:
-            low = new
+        proposal = low + (high - low) * rng.random()
+        if (
+            _log_conditional_density(problem, state, variable, proposal) > level
+            or proposal == start
+        ):
+            return proposal
+        if proposal < start:
+            low = proposal
         else:
-            high = new
+            high = proposal
 
 
 @scalar
-def _log_density(problem: Any, state: Any, which: Any, at: Any) -> Any:
-    """Log density of one of the logarithms, up to a constant, given everything else."""
-    if abs(at) > FURTHEST:
+def _log_conditional_density(problem: Any, state: Any, variable: Any, log_square: Any) -> Any:
+    """Compute the conditional log density of a log squared scale, up to a constant."""
+    if abs(log_square) > MAX_LOG_SQUARE:
         return -math.inf
-    value = math.exp(at)
-    total = log_prior_of_slab(problem, at) if which == _SLAB else log_prior_of_tau(problem, at)
-    factor = value / state.real[TAU_SQUARE]
+    square = math.exp(log_square)
+    total = (
+        log_slab_prior(problem, log_square)
+        if variable == _SLAB
+        else log_tau_prior(problem, log_square)
+    )
+    factor = square / state.real[TAU_SQUARE]
     for k in range(problem.classes):
         if k != problem.reference:
-            for j in range(problem.penalised):
+            for j in range(problem.n_penalised):
                 u, beta = state.spread[k, j], state.coef[k, j]
-                if which == _WITH_RATIOS:
+                if variable == _WITH_RATIOS:
                     u *= factor
-                    total += 0.5 * (math.log1p(u / state.real[SLAB_SQUARE]) - at - beta * beta / u)
-                elif which == _WITH_SPREADS:
-                    total += 0.5 * at - math.log(value + u)
+                    total += 0.5 * (
+                        math.log1p(u / state.real[SLAB_SQUARE]) - log_square - beta * beta / u
+                    )
+                elif variable == _WITH_SPREADS:
+                    total += 0.5 * log_square - math.log(square + u)
                 else:
-                    total += 0.5 * (math.log1p(u / value) - beta * beta / value)
+                    total += 0.5 * (math.log1p(u / square) - beta * beta / square)
     return total
 
 
 @scalar
-def log_prior_of_tau(problem: Any, at: Any) -> Any:
-    """Log density of ln tau², up to a constant."""
-    return 0.5 * at - math.log1p(math.exp(at) / (problem.global_scale * problem.global_scale))
+def log_tau_prior(problem: Any, log_square: Any) -> Any:
+    """Compute the log density of ln tau², up to a constant."""
+    return 0.5 * log_square - math.log1p(
+        math.exp(log_square) / (problem.global_scale * problem.global_scale)
+    )
 
 
 @scalar
-def log_prior_of_slab(problem: Any, at: Any) -> Any:
-    """Log density of ln c², up to a constant."""
+def log_slab_prior(problem: Any, log_square: Any) -> Any:
+    """Compute the log density of ln c², up to a constant."""
     half = 0.5 * problem.slab_df
-    return -half * at - half * problem.slab_scale * problem.slab_scale * math.exp(-at)
+    return -half * log_square - half * problem.slab_scale * problem.slab_scale * math.exp(
+        -log_square
+    )
 
 
-def log_densities(coef: np.ndarray, tau: np.ndarray, slab: np.ndarray) -> np.ndarray:
-    """Log density of coefficients (..., coefficient) given tau and c (...), with the lambdas
-    integrated out.
+def log_coefficient_density(coef: np.ndarray, tau: np.ndarray, slab: np.ndarray) -> np.ndarray:
+    """Compute log densities of coefficients given tau and c, lambda integrated out.
 
-    In s = ln lambda the integrand Normal(beta; 0, v(s)) / (pi cosh s) is smooth, so that the
-    trapezoidal rule converges geometrically. It depends on |beta|/tau and c/tau alone, where a
-    spline takes the place of many integrals.
+    Shapes are (..., coefficient) for coefficients and (...) for tau and c. In s = ln lambda the
+    integrand Normal(beta; 0, v(s)) / (pi cosh s) is smooth, so that the trapezoidal rule converges
+    geometrically. It depends on |beta|/tau and c/tau alone, so that a spline replaces many
+    integrals.
     """
     from scipy.interpolate import RectBivariateSpline
 
@@ -166,29 +190,34 @@ def log_densities(coef: np.ndarray, tau: np.ndarray, slab: np.ndarray) -> np.nda
     log_tau = np.log(tau)
     r = np.log(np.maximum(np.abs(coef) / tau[..., None], 1e-20))
     ratio = np.log(slab) - log_tau
-    rows, columns = (_knots(each.min(), each.max()) for each in (r, ratio))
-    table = np.array([[_log_integral(at, c) for c in columns] for at in rows])
-    spline = RectBivariateSpline(rows, columns, table)
-    found = spline.ev(r.ravel(), np.broadcast_to(ratio[..., None], r.shape).ravel()).reshape(
+    r_knots, ratio_knots = (
+        _build_knots(coordinate.min(), coordinate.max()) for coordinate in (r, ratio)
+    )
+    table = np.array([[_log_integral(log_r, c) for c in ratio_knots] for log_r in r_knots])
+    spline = RectBivariateSpline(r_knots, ratio_knots, table)
+    log_integral = spline.ev(r.ravel(), np.broadcast_to(ratio[..., None], r.shape).ravel()).reshape(
         r.shape
     )
-    return found - 0.5 * np.exp(2.0 * (r - ratio[..., None])) - log_tau[..., None]
+    return log_integral - 0.5 * np.exp(2.0 * (r - ratio[..., None])) - log_tau[..., None]
 
 
-def _knots(low: float, high: float) -> np.ndarray:
+def _build_knots(low: float, high: float) -> np.ndarray:
+    """Return equidistant knots of the spline that cover low to high."""
     step = 0.15
     return np.linspace(low - step, high + step, max(4, int((high - low) / step) + 4))
 
 
 def _log_integral(log_r: float, log_c: float) -> float:
-    """ln of p(beta | tau = 1, c) exp(beta² / (2 c²)) at beta = exp(log_r)."""
+    """Compute ln of p(beta | tau = 1, c) exp(beta² / (2 c²)) at beta = exp(log_r)."""
     s = np.arange(log_r - 2.4, max(log_r, log_c, 0.0) + 37.0, 0.25)
     logs = (
         0.5 * np.logaddexp(-2.0 * s, -2.0 * log_c)
         - 0.5 * np.exp(2.0 * (log_r - s))
         - np.logaddexp(s, -s)
     )
-    top = logs.max()
+    maximum = logs.max()
     return float(
-        top + np.log(np.exp(logs - top).sum() * 0.25 * 2.0 / np.pi) - 0.5 * np.log(2.0 * np.pi)
+        maximum
+        + np.log(np.exp(logs - maximum).sum() * 0.25 * 2.0 / np.pi)
+        - 0.5 * np.log(2.0 * np.pi)
     )

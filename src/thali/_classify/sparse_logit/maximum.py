@@ -1,5 +1,6 @@
-r"""The maximum of the posterior of the sparse multinomial logit for a fixed eta, with coefficients
-that are exactly 0.
+r"""The posterior mode of the sparse multinomial logit for a fixed eta.
+
+Coefficients can be exactly 0.
 
 .. math::
 
@@ -7,8 +8,8 @@ that are exactly 0.
     200
 
 F is concave. Proximal Newton steps: the likelihood's quadratic approximation at the current
-coefficients, with the penalty as it is, is maximised by coordinate descent over the coefficients
-that are not 0 or whose slope exceeds the penalty; a line search makes every step a rise.
+coefficients, with the exact penalty, is maximised by coordinate descent over the coefficients that
+are not 0 or whose slope exceeds the penalty; a line search ensures that every step raises F.
 
 Reference: Lee, Sun & Saunders (2014), Proximal Newton-type methods for minimizing composite
 functions.
@@ -24,36 +25,36 @@ from thali._inference.optimise import Step, Target, maximise_newton
 from thali._model.base import Job
 from thali.errors import DataError
 
-from ..input import is_sparse, other_classes, varying_names
-from .sweep import INTERCEPT_VARIANCE
+from ..input import is_sparse, list_non_reference_classes, list_varying_columns
+from .gibbs_sweep import INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:
     import pandas
 
     from thali._data.rows import TrainingData
 
-    from ..input import Standard
+    from ..input import Standardization
     from .model import SparseMultinomialLogit
 
-TOLERANCE = 1e-9  # of a slope, a unit of weight
+TOLERANCE = 1e-9  # of a slope, per unit of weight
 MAX_STEPS = 200
-_SWEEPS = 10_000
-_INNER = 1e-2  # slope left by coordinate descent, as a share of the largest one
-_MIN_GAIN = 1e-4  # gain for which a step is taken, as a share of what it promised
+_MAX_SWEEPS = 10_000
+_INNER_TOLERANCE = 1e-2  # slope after coordinate descent, as a share of the largest
+_MIN_GAIN = 1e-4  # gain of an accepted step, as a share of its promised gain
 _ROUNDING = 1e-15
 
 
 class ObservedRows(NamedTuple):
-    """The data and the prior; the reference class is not among the q others."""
+    """Data and prior for q classes, the reference class excluded."""
 
     columns: Any  # DenseColumns or SparseColumns
     is_class: np.ndarray  # (n, q) 0 or 1
     counts: np.ndarray  # (n,)
-    penalised: int  # columns under the penalty: all, or all but the intercept
+    n_penalised: int  # columns under the penalty: all, or all but the intercept
 
 
 class CoefficientPoint(NamedTuple):
-    """Coefficients and what follows from them."""
+    """Coefficients with objective, probabilities and derivatives."""
 
     coef: np.ndarray  # (q, m)
     linear: np.ndarray  # (n, q)
@@ -61,127 +62,146 @@ class CoefficientPoint(NamedTuple):
     log_likelihood: float
     value: float  # F
     gradient: np.ndarray  # (q, m) of minus the log-likelihood and minus the intercepts' prior
-    # (q, m) how far each coefficient is from optimal: the smallest subgradient of -F
+    # (q, m) smallest subgradient of -F, 0 at the optimum
     slope: np.ndarray
 
 
 class CoefficientMaximum(NamedTuple):
-    """The coefficients of the highest posterior density."""
+    """Coefficients at the posterior mode."""
 
     coef: np.ndarray  # (q, m) of standardised covariates
     log_likelihood: float
     objective: float
     n_iter: int
-    slope: float  # the largest that is left, a unit of weight
+    slope: float  # largest remaining, per unit of weight
     converged: bool
 
 
-def maximise(
+def maximise_posterior(
     observed: ObservedRows, eta: float, start: np.ndarray | None = None
 ) -> CoefficientMaximum:
-    """Maximise F from some coefficients, or from 0."""
-    target, size = _Penalised(observed, eta), float(observed.counts.sum())
-    here = target.look(
+    """Maximise F from starting coefficients, by default 0."""
+    target, total_weight = _PenalisedLikelihood(observed, eta), float(observed.counts.sum())
+    point = target.evaluate(
         np.zeros((observed.is_class.shape[1], observed.columns.m)) if start is None else start
     )
-    top, steps, _ = maximise_newton(target, here, target.rounding(here), max_steps=MAX_STEPS)
-    slope = float(top.slope.max()) / size
+    mode, steps, _ = maximise_newton(
+        target, point, target.rounding_error(point), max_steps=MAX_STEPS
+    )
+    slope = float(mode.slope.max()) / total_weight
     return CoefficientMaximum(
-        top.coef, top.log_likelihood, top.value, steps, slope, slope <= 1e3 * TOLERANCE
+        mode.coef, mode.log_likelihood, mode.value, steps, slope, slope <= 1e3 * TOLERANCE
     )
 
 
-class _Penalised(Target[CoefficientPoint]):
-    """F by the coefficients."""
+class _PenalisedLikelihood(Target[CoefficientPoint]):
+    """F as a function of the coefficients."""
 
     def __init__(self, observed: ObservedRows, eta: float) -> None:
         self._observed = observed
         self._penalty = np.where(
-            np.arange(observed.columns.m) < observed.penalised, math.sqrt(eta), 0.0
+            np.arange(observed.columns.m) < observed.n_penalised, math.sqrt(eta), 0.0
         )
 
-    def look(self, coef: np.ndarray) -> CoefficientPoint:
-        """F at some coefficients."""
-        return self._point(coef, self._observed.columns.times(coef))
+    def evaluate(self, coef: np.ndarray) -> CoefficientPoint:
+        """Evaluate F at coefficients (q, m)."""
+        return self._evaluate_predictors(coef, self._observed.columns.multiply(coef))
 
     def move_point(self, here: CoefficientPoint, change: np.ndarray) -> CoefficientPoint:
-        return self._point(here.coef + change, here.linear + self._observed.columns.times(change))
-
-    def _point(self, coef: np.ndarray, linear: np.ndarray) -> CoefficientPoint:
-        """F at linear predictors of the classes other than the reference."""
-        columns, is_class, counts, penalised = self._observed
-        top = np.maximum(linear.max(axis=1), 0.0)
-        share = np.exp(linear - top[:, None])
-        total = share.sum(axis=1) + np.exp(-top)
-        share /= total[:, None]
-        log_likelihood = float(counts @ ((linear * is_class).sum(axis=1) - top - np.log(total)))
-        free = coef[:, penalised:]
-        prior = float(
-            (np.abs(coef) @ self._penalty).sum() + 0.5 * (free**2).sum() / INTERCEPT_VARIANCE
+        return self._evaluate_predictors(
+            here.coef + change, here.linear + self._observed.columns.multiply(change)
         )
-        gradient = columns.pulled(counts[:, None] * (share - is_class))
-        gradient[:, penalised:] += free / INTERCEPT_VARIANCE
-        at_zero = np.maximum(np.abs(gradient) - self._penalty, 0.0)
-        slope = np.where(coef == 0.0, at_zero, np.abs(gradient + self._penalty * np.sign(coef)))
+
+    def _evaluate_predictors(self, coef: np.ndarray, linear: np.ndarray) -> CoefficientPoint:
+        """Evaluate F at the linear predictors (n, q) of non-reference classes."""
+        columns, is_class, counts, penalised = self._observed
+        maximum = np.maximum(linear.max(axis=1), 0.0)
+        probabilities = np.exp(linear - maximum[:, None])
+        sums = probabilities.sum(axis=1) + np.exp(-maximum)
+        probabilities /= sums[:, None]
+        log_likelihood = float(counts @ ((linear * is_class).sum(axis=1) - maximum - np.log(sums)))
+        intercepts = coef[:, penalised:]
+        prior = float(
+            (np.abs(coef) @ self._penalty).sum() + 0.5 * (intercepts**2).sum() / INTERCEPT_VARIANCE
+        )
+        gradient = columns.multiply_transposed(counts[:, None] * (probabilities - is_class))
+        gradient[:, penalised:] += intercepts / INTERCEPT_VARIANCE
+        zero_slope = np.maximum(np.abs(gradient) - self._penalty, 0.0)
+        slope = np.where(coef == 0.0, zero_slope, np.abs(gradient + self._penalty * np.sign(coef)))
         return CoefficientPoint(
-            coef, linear, share, log_likelihood, log_likelihood - prior, gradient, slope
+            coef, linear, probabilities, log_likelihood, log_likelihood - prior, gradient, slope
         )
 
     def slope(self, here: CoefficientPoint) -> CoefficientPoint:
         return here
 
     def solve(self, slope: CoefficientPoint, damping: float) -> Step:
-        """A proximal Newton step, which promises nothing at the maximum."""
+        """Return a proximal Newton step; its promised gain at the maximum is 0."""
         here, largest, direction = slope, float(slope.slope.max()), np.zeros_like(slope.coef)
         if largest <= TOLERANCE * float(self._observed.counts.sum()):
             return Step(direction, 0.0)
-        of_class, column = np.nonzero(
+        class_index, column = np.nonzero(
             (here.coef != 0.0) | (here.slope > 0.0) | (self._penalty == 0.0)
         )
-        curve = self._curvature(here, of_class, column)
-        own, slopes, prices = (
-            here.coef[of_class, column],
-            here.gradient[of_class, column],
+        curvature = self._compute_curvature(here, class_index, column)
+        coef, gradient, penalty = (
+            here.coef[class_index, column],
+            here.gradient[class_index, column],
             self._penalty[column],
         )
-        step, change = np.zeros(len(own)), np.zeros(len(own))
-        descend(curve, slopes, own, prices, step, change, _SWEEPS, _INNER * largest)
-        direction[of_class, column] = step
-        return Step(direction, -float(slopes @ step + prices @ (np.abs(own + step) - np.abs(own))))
+        step, change = np.zeros(len(coef)), np.zeros(len(coef))
+        descend_coordinates(
+            curvature,
+            gradient,
+            coef,
+            penalty,
+            step,
+            change,
+            _MAX_SWEEPS,
+            _INNER_TOLERANCE * largest,
+        )
+        direction[class_index, column] = step
+        return Step(
+            direction, -float(gradient @ step + penalty @ (np.abs(coef + step) - np.abs(coef)))
+        )
 
     def accepts_step(
         self, here: CoefficientPoint, ahead: CoefficientPoint, promised: float
     ) -> bool:
-        return ahead.value - here.value >= _MIN_GAIN * promised - self.rounding(here)
+        return ahead.value - here.value >= _MIN_GAIN * promised - self.rounding_error(here)
 
-    def rounding(self, here: CoefficientPoint) -> float:
-        """The error of a gain."""
+    def rounding_error(self, here: CoefficientPoint) -> float:
+        """Return the rounding error of a gain."""
         return _ROUNDING * (abs(here.value) + self._observed.columns.n)
 
-    def _curvature(
-        self, here: CoefficientPoint, of_class: np.ndarray, column: np.ndarray
+    def _compute_curvature(
+        self, here: CoefficientPoint, class_index: np.ndarray, column: np.ndarray
     ) -> np.ndarray:
-        """Second derivatives of minus log-likelihood and intercepts' prior: Z_a^T diag(c p_k
-        (1{k=l} - p_l)) Z_b."""
-        places = [np.flatnonzero(of_class == k) for k in range(here.coef.shape[0])]
-        curve = np.empty((len(column), len(column)))
-        for k, rows in enumerate(places):
-            for other in range(k + 1):
-                within = places[other]
+        """Return second derivatives of minus the log-likelihood and intercepts' prior.
+
+        They are Z_a^T diag(c p_k (1{k=l} - p_l)) Z_b.
+        """
+        class_positions = [np.flatnonzero(class_index == k) for k in range(here.coef.shape[0])]
+        curvature = np.empty((len(column), len(column)))
+        for k, rows in enumerate(class_positions):
+            for other_class in range(k + 1):
+                columns = class_positions[other_class]
                 weights = (
-                    self._observed.counts * here.share[:, k] * ((k == other) - here.share[:, other])
+                    self._observed.counts
+                    * here.share[:, k]
+                    * ((k == other_class) - here.share[:, other_class])
                 )
-                block = self._observed.columns.gram(weights, column[rows], column[within])
-                curve[np.ix_(rows, within)] = block
-                curve[np.ix_(within, rows)] = block.T
-        free = np.flatnonzero(column >= self._observed.penalised)
-        curve[free, free] += 1.0 / INTERCEPT_VARIANCE
-        return curve
+                block = self._observed.columns.compute_gram(weights, column[rows], column[columns])
+                curvature[np.ix_(rows, columns)] = block
+                curvature[np.ix_(columns, rows)] = block.T
+        intercepts = np.flatnonzero(column >= self._observed.n_penalised)
+        curvature[intercepts, intercepts] += 1.0 / INTERCEPT_VARIANCE
+        return curvature
 
 
 @compiled
-def descend(
-    curve: Any,
+def descend_coordinates(
+    curvature: Any,
     slopes: Any,
     coef: Any,
     penalty: Any,
@@ -190,157 +210,168 @@ def descend(
     sweeps: int,
     tolerance: Any,
 ) -> None:
-    """Minimise slopes·step + step·curve step / 2 + penalty·|coef + step| by coordinates; change =
-    curve step."""
+    """Minimise a quadratic with an absolute penalty by coordinate descent.
+
+    The objective is slopes·step + step·curvature step / 2 + penalty·|coef + step|; change =
+    curvature step.
+    """
     for _ in range(sweeps):
-        worst = 0.0
+        largest_gradient = 0.0
         for j in range(step.size):
-            own = curve[j, j]
-            if own <= 0.0:
+            curvature_j = curvature[j, j]
+            if curvature_j <= 0.0:
                 continue
-            now = coef[j] + step[j]
-            new = now - (slopes[j] + change[j]) / own
-            limit = penalty[j] / own
-            if new > limit:
-                new -= limit
-            elif new < -limit:
-                new += limit
+            old_coef = coef[j] + step[j]
+            new_coef = old_coef - (slopes[j] + change[j]) / curvature_j
+            threshold = penalty[j] / curvature_j
+            if new_coef > threshold:
+                new_coef -= threshold
+            elif new_coef < -threshold:
+                new_coef += threshold
             else:
-                new = 0.0
-            moved = new - now
-            if moved != 0.0:
-                step[j] = new - coef[j]
-                for other in range(step.size):
-                    change[other] += curve[j, other] * moved
-                worst = max(worst, abs(moved) * own)
-        if worst <= tolerance:
+                new_coef = 0.0
+            move = new_coef - old_coef
+            if move != 0.0:
+                step[j] = new_coef - coef[j]
+                for i in range(step.size):
+                    change[i] += curvature[j, i] * move
+                largest_gradient = max(largest_gradient, abs(move) * curvature_j)
+        if largest_gradient <= tolerance:
             return
 
 
-def largest_eta(observed: ObservedRows) -> float:
-    """The smallest eta for which all coefficients are 0, and a millionth more against rounding.
+def find_largest_eta(observed: ObservedRows) -> float:
+    """Return the smallest eta for which all coefficients are 0.
 
-    It is the square of the largest slope where there are only intercepts.
+    It is the square of the largest slope of a model with intercepts only, and a millionth more
+    against rounding.
     """
-    alone = maximise(observed, 1e300).coef
-    gradient = _Penalised(observed, 1e300).look(alone).gradient
-    return float(np.abs(gradient[:, : observed.penalised]).max() ** 2) * (1.0 + 1e-6)
+    intercept_coef = maximise_posterior(observed, 1e300).coef
+    gradient = _PenalisedLikelihood(observed, 1e300).evaluate(intercept_coef).gradient
+    return float(np.abs(gradient[:, : observed.n_penalised]).max() ** 2) * (1.0 + 1e-6)
 
 
-# The sparse multinomial logit by the maximum of its posterior: the fit, its path over eta, and
-# predictions
+# The fit by the posterior mode, its path over eta, and predictions
 
 
-POINTS, SHARE = 30, 1e-4  # of a path: how many eta, and the last one as a share of the first
+N_PATH_POINTS, SMALLEST_ETA_SHARE = (
+    30,
+    1e-4,
+)  # the smallest as a share of the largest
 
 
-def observed_of(
-    data: "TrainingData", standard: "Standard", classes: int, reference: int, intercept: bool
+def build_observed_rows(
+    data: "TrainingData", standard: "Standardization", classes: int, reference: int, intercept: bool
 ) -> "ObservedRows":
-    """What is maximised."""
-    from .arguments import DenseColumns, sparse_columns
+    """Build the data and prior to maximise."""
+    from .arguments import DenseColumns, build_sparse_columns
 
     if is_sparse(data.matrix):
-        columns: Any = sparse_columns(data.matrix, standard, intercept)
+        columns: Any = build_sparse_columns(data.matrix, standard, intercept)
     else:
         columns = DenseColumns(standard.varying(data.matrix), intercept)
-    others = np.flatnonzero(np.arange(classes) != reference)
+    free_classes = np.flatnonzero(np.arange(classes) != reference)
     return ObservedRows(
         columns,
-        (data.codes[:, None] == others).astype(float),
+        (data.codes[:, None] == free_classes).astype(float),
         data.counts,
         int(standard.varies.sum()),
     )
 
 
-def by_map(model: "SparseMultinomialLogit", observed: "ObservedRows", eta: float, size: str) -> Job:
-    """The fit."""
+def build_maximum_job(
+    model: "SparseMultinomialLogit", observed: "ObservedRows", eta: float, size: str
+) -> Job:
+    """Build the job that fits the posterior mode."""
 
-    reference = model._position_of_reference()
+    reference = model._find_reference_index()
 
     def work() -> dict[str, Any]:
-        found = maximise(observed, eta)
-        scaled = found.coef[:, : observed.penalised]
-        at_mean = found.coef[:, -1] if model.fit_intercept else np.zeros(len(scaled))
+        mode = maximise_posterior(observed, eta)
+        scaled = mode.coef[:, : observed.n_penalised]
+        at_mean = mode.coef[:, -1] if model.fit_intercept else np.zeros(len(scaled))
         return {
             "_reference_": model.classes_[reference],
             "scaled_coef_": scaled,
             "scaled_intercept_": at_mean,
-            **as_given(scaled, at_mean, model._standard_),
-            "log_likelihood_": found.log_likelihood,
-            "objective_": found.objective,
-            "n_iter_": found.n_iter,
-            "slope_": found.slope,
-            "converged_": found.converged,
+            **convert_to_original_units(scaled, at_mean, model._standard_),
+            "log_likelihood_": mode.log_likelihood,
+            "objective_": mode.objective,
+            "n_iter_": mode.n_iter,
+            "slope_": mode.slope,
+            "converged_": mode.converged,
         }
 
     return Job(work, data=size)
 
 
-def as_given(
-    scaled: np.ndarray, at_mean: np.ndarray, standard: "Standard"
+def convert_to_original_units(
+    scaled: np.ndarray, at_mean: np.ndarray, standard: "Standardization"
 ) -> dict[str, np.ndarray]:
-    """coef_ and intercept_ for covariates as they were given, out of those for standardised ones
-    that vary."""
+    """Return coef_ and intercept_ in units of X from standardised coefficients."""
     unit, mean, sd = standard
-    coefs = np.zeros((len(scaled), len(sd)))
-    coefs[:, standard.varies] = scaled
+    standardised_coef = np.zeros((len(scaled), len(sd)))
+    standardised_coef[:, standard.varies] = scaled
     with np.errstate(over="ignore", under="ignore"):
-        coef = np.nan_to_num(coefs / sd / unit)
-    return {"coef_": coef, "intercept_": at_mean - coefs @ (mean / sd)}
+        coef = np.nan_to_num(standardised_coef / sd / unit)
+    return {"coef_": coef, "intercept_": at_mean - standardised_coef @ (mean / sd)}
 
 
-def probabilities_at_maximum(model: "SparseMultinomialLogit", matrix: Any) -> np.ndarray:
-    """Class probabilities (n, K)."""
+def predict_at_maximum(model: "SparseMultinomialLogit", matrix: Any) -> np.ndarray:
+    """Return class probabilities at the posterior mode, shape (n, K)."""
     if is_sparse(matrix):
         linear = matrix @ model.coef_.T + model.intercept_
     else:
         linear = model._standard_.varying(matrix) @ model.scaled_coef_.T + model.scaled_intercept_
-    linear = np.insert(linear, model._position(), 0.0, axis=1)
+    linear = np.insert(linear, model._fitted_reference_index(), 0.0, axis=1)
     linear -= linear.max(axis=1, keepdims=True)
     scores = np.exp(linear)
     return scores / scores.sum(axis=1, keepdims=True)
 
 
-def summary_of_maximum(model: "SparseMultinomialLogit") -> "pandas.DataFrame":
-    """A row for each coefficient that is not 0, the largest first."""
+def build_maximum_summary(model: "SparseMultinomialLogit") -> "pandas.DataFrame":
+    """Build a table with one row per nonzero coefficient, largest first."""
     from thali._tables import Table
 
-    coef, names = model.scaled_coef_, varying_names(model)
+    coef, names = model.scaled_coef_, list_varying_columns(model)
     order = [
-        divmod(int(place), coef.shape[1])
-        for place in np.argsort(-np.abs(coef), axis=None, kind="stable")
+        divmod(int(position), coef.shape[1])
+        for position in np.argsort(-np.abs(coef), axis=None, kind="stable")
     ]
-    others = other_classes(model)
-    kept = [(k, j) for k, j in order if coef[k, j] != 0.0]
+    classes = list_non_reference_classes(model)
+    nonzero = [(k, j) for k, j in order if coef[k, j] != 0.0]
     return Table(
-        {"mean": [coef[place] for place in kept]},
-        index=[f"coef[{others[k]}, {names[j]}]" for k, j in kept],
+        {"mean": [coef[position] for position in nonzero]},
+        index=[f"coef[{classes[k]}, {names[j]}]" for k, j in nonzero],
     )
 
 
-def path_of(
+def compute_coefficient_path(
     observed: "ObservedRows", names: list[str], labels: list[Any], eta: Any
 ) -> "pandas.DataFrame":
-    """The maximum for every eta, from the largest to the smallest, each started from the one
-    before."""
+    """Maximise F for each eta in falling order; return a table.
+
+    Each maximum is started from the previous one.
+    """
     from thali._tables import Table
 
     if eta is None:
-        top = largest_eta(observed)
-        eta = top * np.logspace(0.0, np.log10(SHARE), POINTS)
+        largest_eta = find_largest_eta(observed)
+        eta = largest_eta * np.logspace(0.0, np.log10(SMALLEST_ETA_SHARE), N_PATH_POINTS)
     etas = np.unique(np.asarray(eta, float).ravel())[::-1]
     if not (etas.size and np.isfinite(etas).all() and etas[-1] > 0.0):
         raise DataError(f"`eta` must contain positive numbers; got {eta!r}.")
     rows, start = [], None
-    for each in etas.tolist():
-        found = maximise(observed, each, start)
-        start, coef = found.coef, found.coef[:, : observed.penalised]
-        of_fit = {"log_likelihood": found.log_likelihood, "objective": found.objective}
-        own = {
+    for step_eta in etas.tolist():
+        mode = maximise_posterior(observed, step_eta, start)
+        start, coef = mode.coef, mode.coef[:, : observed.n_penalised]
+        fit_columns = {"log_likelihood": mode.log_likelihood, "objective": mode.objective}
+        named_coef = {
             f"coef[{label}, {name}]": coef[k, j]
             for k, label in enumerate(labels)
             for j, name in enumerate(names)
         }
-        rows.append({"eta": each, "non_zero": int(np.count_nonzero(coef)), **of_fit, **own})
+        rows.append(
+            {"eta": step_eta, "non_zero": int(np.count_nonzero(coef)), **fit_columns, **named_coef}
+        )
     return Table(rows)

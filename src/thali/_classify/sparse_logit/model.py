@@ -12,13 +12,19 @@ from thali._model.base import Job
 from thali._model.engine import Engine
 from thali._posterior.interval import INTERVAL
 
-from ..blocks import is_blocked
 from ..classifier import Classifier
-from ..input import ends_of, is_sparse
-from .arguments import method_for, position_of, prior_of, refuse_large, scale_of
-from .draws import CoefficientAnswers, scale_words
+from ..dask_blocks import is_dask_array
+from ..input import compute_column_ranges, is_sparse
+from .arguments import (
+    choose_method,
+    choose_standardization,
+    find_reference_index,
+    read_prior,
+    refuse_large_sparse_matrix,
+)
+from .draws import CoefficientTables, describe_scale
 from .engines import ENGINES
-from .maximum import observed_of
+from .maximum import build_observed_rows
 
 if TYPE_CHECKING:
     import pandas
@@ -26,12 +32,12 @@ if TYPE_CHECKING:
 
     from thali._posterior.convergence import Advice
 
-    from ..input import Standard
+    from ..input import Standardization
     from .approximation import NormalPosterior
 
 
-class SparseMultinomialLogit(CoefficientAnswers, Classifier):
-    r"""Multinomial logit whose coefficients are shrunk towards 0, with draws from its posterior.
+class SparseMultinomialLogit(CoefficientTables, Classifier):
+    r"""Multinomial logit with shrunken coefficients and draws from its posterior.
 
     .. math:: P(y = k \mid x) \propto e^{b_k + x^T \beta_k}, \qquad
               p(\beta_{kj} \mid \eta) = \tfrac12 \sqrt\eta\, e^{-\sqrt\eta |\beta_{kj}|}, \qquad
@@ -48,96 +54,94 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
               \lambda_{kj} \sim C^+(0, 1), \quad \tau \sim C^+(0, \tau_0), \quad
               c^2 \sim \mathrm{InvGamma}(2, 12.5),
 
-    which shrinks small coefficients more than the Laplace prior and large ones hardly: they come
-    from the slab, about Student's t of 4 degrees of freedom and scale 2.5.
+    which shrinks small coefficients more than the Laplace prior and large ones very little: their
+    prior is the slab, about Student's t with 4 degrees of freedom and scale 2.5.
 
     Parameters
     ----------
     method : {"auto", "polya-gamma", "laplace", "variational", "map"}
-        "auto" is "polya-gamma" if it is expected to take less than a minute of the processor. If it
-        takes longer, "auto" is "variational" where there are 20 rows or more a coefficient, and
-        anywhere if the Gibbs sampler would take longer than ten minutes and it does not; `method_`
-        says which. "polya-gamma" is a Gibbs sampler with Polya-Gamma variables. With at most 600
-        coefficients each sweep is followed by Hamiltonian trajectories of all of them. "laplace"
-        and "variational" draw independently from a normal approximation, for many rows: by the
-        curvature at the maximum, or of the highest lower bound of the evidence. With 20 rows a
-        coefficient their standard deviations are within a tenth of those of the posterior; with
-        fewer they are too small, the variational ones less so. "map" is the maximum of the
-        posterior for a fixed `eta`, which has no intervals, but coefficients of exactly 0, and
-        scales to millions of rows. All three take sparse matrices as they are, and leave Dask
-        arrays in their blocks, which "auto" fits by "variational". The Gibbs sampler needs a dense
-        matrix: of a sparse one "auto" makes one where it chooses it.
+        "auto" is "polya-gamma" if its expected CPU time is below a minute. Otherwise "auto" is
+        "variational" with at least 20 rows per coefficient, or if the Gibbs sampler would take
+        more than ten minutes and "variational" would not; `method_` is the chosen method.
+        "polya-gamma" is a Gibbs sampler with Polya-Gamma variables. With at most 600 coefficients
+        each sweep is followed by Hamiltonian trajectories of all of them. "laplace" and
+        "variational" draw independently from a normal approximation, for many rows: by the
+        curvature at the maximum, or with the highest lower bound of the evidence. With 20 rows per
+        coefficient their standard deviations are within 10 % of the posterior's; with fewer rows
+        they are too small, for "variational" less so. "map" is the posterior mode for a fixed
+        `eta`; it has no intervals, but coefficients of exactly 0, and scales to millions of rows.
+        All three accept sparse matrices without conversion, and process Dask arrays block by block,
+        which "auto" fits by "variational". The Gibbs sampler requires a dense matrix: "auto"
+        converts a sparse one if it chooses this sampler.
     prior : {"laplace", "horseshoe"}
-        "horseshoe" where few of many covariates are expected to matter. It is for the Gibbs
+        "horseshoe" if few of many covariates are expected to have effects. It requires the Gibbs
         sampler, and has no eta.
     eta : float above 0, optional
-        Rate parameter of the exponential law that mixes the variances of the coefficients (mean
-        2/eta), the square of the rate of the Laplace prior. None learns it; `method="map"` then
-        fixes it at its prior mean, shape/rate: by default 1, which is scikit-learn's default C = 1,
-        as that penalises by sum abs(beta) / C and eta = 1/C².
+        Squared rate of the Laplace prior, which is a mixture of normal distributions whose variance
+        is exponential (mean 2/eta). None learns it; `method="map"` then fixes it at its prior mean,
+        shape/rate: by default 1, which is scikit-learn's default C = 1, as its penalty is
+        sum abs(beta) / C and eta = 1/C².
     shape, rate : float above 0
-        Of the Gamma prior of eta, if it is learned.
+        Parameters of the Gamma prior of eta, if it is learned.
     global_scale : float above 0
-        Of the horseshoe, tau_0. If m of d coefficients are expected to matter, Piironen and Vehtari
-        take 2 m / ((d - m) sqrt(n)) for n rows.
+        tau_0 of the horseshoe. If m of d coefficients are expected to be large, Piironen and
+        Vehtari recommend 2 m / ((d - m) sqrt(n)) for n rows.
     reference : label, optional
-        The reference class; None is `classes_[0]`, so that for two classes `coef_` has
-        scikit-learn's sign.
+        The reference class; None is `classes_[0]`, so that for two classes `coef_` has the same
+        sign as in scikit-learn.
     fit_intercept : bool
-        Whether there is b, which is not shrunk.
+        Whether to include b, which is not shrunk.
     standardize : bool
-        Whether the covariates are given mean 0 and standard deviation 1, those of the training
-        data. The prior is the same for all coefficients, which makes sense on one scale only.
-        Covariates that are the same in every row of the training data say nothing: they are left
-        out, with a warning (of a sparse matrix none where they are 0: words that other texts have),
-        and predictions do not depend on them.
+        Whether to scale the covariates to mean 0 and standard deviation 1 in the training data.
+        The prior is the same for all coefficients, which requires a common scale. Covariates that
+        are constant in the training data carry no information: they are omitted, with a warning
+        (without one if they are 0 in a sparse matrix: words of other texts), and predictions do not
+        depend on them.
     class_weight : dict of label to float, "balanced" or None
-        Factors of the weights of rows, by their class; "balanced" gives all classes the same weight
-        in total.
+        Factors of the weights of rows by class; "balanced" gives all classes the same total weight.
     draws : int, optional
-        States kept in each chain. None draws until every row of `summary` has an R-hat of at most
-        1.01 and an effective sample size of at least 400; it looks at them after 1,000, 2,000,
-        4,000, ... draws, and stops at 64,000 or 2 GB.
+        Recorded states per chain. None draws until every row of `summary` has an R-hat of at most
+        1.01 and an effective sample size of at least 400; both are checked after 1,000, 2,000,
+        4,000, ... draws, up to 64,000 draws or 2 GB.
     tune : int
-        States of each chain that are discarded first, while step sizes adapt.
+        Warm-up states per chain, in which step sizes adapt (discarded).
     chains : int
         Independent chains.
     random_state : int, numpy.random.RandomState, Generator or SeedSequence, optional
-        The same seed gives the same draws; None takes a fresh one.
+        The same seed gives the same draws; None uses a new one.
 
     Attributes
     ----------
     classes_ : array (K,)
     coef_ : array (K - 1, d)
-        Posterior means in units of X: log odds for a unit of a covariate as it was given, whatever
-        `standardize` says, one row a class other than the reference, in the order of `classes_`; 0
-        for covariates that are the same in every row. After "map" the maximum. `coefficients()` and
-        `summary()` are about standardised covariates.
+        Posterior means in units of X: log odds per unit of a covariate in X, for any `standardize`,
+        one row per class other than the reference, in the order of `classes_`; 0 for constant
+        covariates. After "map" the posterior mode. `coefficients()` and `summary()` report
+        standardised covariates.
     intercept_ : array (K - 1,)
-        Likewise, so that it holds what standardising takes off, even where `fit_intercept` is
-        False.
+        In units of X, so that it includes the effect of centring, even if `fit_intercept` is False.
     log_likelihood_ : float
-        Posterior mean of the log-likelihood of the whole training data.
+        Posterior mean of the log-likelihood of the full training data.
     posterior_ : xarray.DataTree
-        The draws in the ArviZ schema: coef and intercept (of the standardised covariates that
-        vary), eta or, of the horseshoe, tau and slab (c), log_likelihood.
+        The draws in the ArviZ schema: coef and intercept (for standardised covariates that vary),
+        eta or, for the horseshoe, tau and slab (c), log_likelihood.
     scaled_coef_, scaled_intercept_ : arrays, shapes (K - 1, v) and (K - 1,)
-        After `method="map"`: of the v standardised covariates that vary, and where all of them have
-        their mean.
+        After `method="map"`: coefficients of the v standardised covariates that vary, and intercept
+        at their means.
     objective_ : float
         After `method="map"`: log-likelihood - sqrt(eta) sum abs(beta) - sum b²/200.
     n_iter_ : int
         After `method="map"`.
     method_ : str
-        `method`, or what "auto" has chosen.
+        `method`, or the choice of "auto".
     lower_bound_ : float
-        After `method="variational"`: of the logarithm of the evidence, ln P(y | X), up to the error
-        of the quadrature over linear predictors: some nats where there are fewer than 20 rows a
-        coefficient, so do not compare models by it there.
+        After `method="variational"`: lower bound of the log evidence, ln P(y | X), up to the error
+        of the quadrature over linear predictors: some nats with fewer than 20 rows per coefficient,
+        so do not compare models by it in that case.
     converged_ : bool
-        After `method="laplace"`, "variational" and "map": whether the climb ended.
+        After `method="laplace"`, "variational" and "map": whether the optimiser converged.
     slope_ : float
-        After `method="map"`: the largest subgradient that is left, a row.
+        After `method="map"`: the largest remaining subgradient, per row.
     n_features_in_ : int
     feature_names_in_ : array of str (d,)
         Only after a fit to a data frame.
@@ -179,7 +183,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     method_: str
     lower_bound_: float
     slope_: float
-    _standard_: "Standard"
+    _standard_: "Standardization"
     _normal_: "NormalPosterior"  # of rows in blocks
 
     def __init__(
@@ -214,46 +218,50 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         self.chains = chains
         self.random_state = random_state
 
-    def _job(self, data: TrainingData, run: Run) -> Job:
-        prior = prior_of(self)
-        self._position_of_reference()
+    def _build_job(self, data: TrainingData, run: Run) -> Job:
+        prior = read_prior(self)
+        self._find_reference_index()
         if is_sparse(data.matrix):
-            data = self._dense_if_drawn(data, prior)
-        self._standard_ = self._standard_for(data.matrix, prior.intercept, data.counts)
+            data = self._make_dense_if_sampled(data, prior)
+        self._standard_ = self._choose_standardization(data.matrix, prior.intercept, data.counts)
         columns = int(self._standard_.varies.sum()) + prior.intercept
-        self.method_ = method_for(
+        self.method_ = choose_method(
             self.method, self.prior, len(data.codes), columns, len(self.classes_)
         )
-        return self._engine.job(self, data, prior, run)
+        return self._engine.build_job(self, data, prior, run)
 
-    def _dense_if_drawn(self, data: TrainingData, prior: Any) -> TrainingData:
-        """A sparse matrix dense where "auto" draws from the posterior itself, for which it must be
-        small enough."""
-        low, high = ends_of(data.matrix)
+    def _make_dense_if_sampled(self, data: TrainingData, prior: Any) -> TrainingData:
+        """Make a sparse matrix dense if "auto" chooses the Gibbs sampler.
+
+        An error is raised if the matrix is too large.
+        """
+        low, high = compute_column_ranges(data.matrix)
         columns = (int((low != high).sum()) if self.standardize else len(low)) + prior.intercept
         if (
-            method_for(self.method, self.prior, len(data.codes), columns, len(self.classes_))
+            choose_method(self.method, self.prior, len(data.codes), columns, len(self.classes_))
             != "polya-gamma"
         ):
             return data
-        refuse_large(data.matrix.shape, columns, len(self.classes_))
+        refuse_large_sparse_matrix(data.matrix.shape, columns, len(self.classes_))
         return convert_sparse_data(data)
 
-    def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
-        if not is_blocked(X):
+    def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
+        if not is_dask_array(X):
             return None
-        from .by_blocks import job_of_blocks
+        from .dask_fit import build_dask_job
 
-        return job_of_blocks(self, X, y, sample_weight, run)
+        return build_dask_job(self, X, y, sample_weight, run)
 
-    def _for_maximum(self, data: TrainingData, prior: Any) -> Any:
-        """What `method="map"` maximises."""
-        reference = self._position_of_reference()
-        return observed_of(data, self._standard_, len(self.classes_), reference, prior.intercept)
+    def _build_observed_rows(self, data: TrainingData, prior: Any) -> Any:
+        """Build the data and prior that `method="map"` maximises."""
+        reference = self._find_reference_index()
+        return build_observed_rows(
+            data, self._standard_, len(self.classes_), reference, prior.intercept
+        )
 
     @property
-    def _used(self) -> Any:
-        """The engine of the method that the fit used."""
+    def _used_engine(self) -> Any:
+        """Engine of the method that the fit used."""
         return ENGINES[self.method_]
 
     def _takes_sparse(self) -> bool:
@@ -262,44 +270,46 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     def _class_weight(self) -> Any:
         return self.class_weight
 
-    def _position_of_reference(self) -> int:
-        return position_of(self.reference, self.classes_)
+    def _find_reference_index(self) -> int:
+        return find_reference_index(self.reference, self.classes_)
 
-    def _standard_for(
+    def _choose_standardization(
         self, matrix: np.ndarray, intercept: bool, counts: np.ndarray | None = None
-    ) -> "Standard":
+    ) -> "Standardization":
         names = vars(self).get("feature_names_in_")
-        return scale_of(matrix, names, counts, self.standardize, intercept)
+        return choose_standardization(matrix, names, counts, self.standardize, intercept)
 
-    def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
-        from .draws import sample_coefficients
+    def _sample_prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
+        from .draws import sample_prior_predictive
 
-        prior, reference = prior_of(self), self._position_of_reference()
-        z = self._standard_for(matrix, prior.intercept).varying(matrix)
-        return sample_coefficients(prior, z, self.classes_, reference, self._column_names(), rngs)
+        prior, reference = read_prior(self), self._find_reference_index()
+        z = self._choose_standardization(matrix, prior.intercept).varying(matrix)
+        return sample_prior_predictive(
+            prior, z, self.classes_, reference, self._column_names(), rngs
+        )
 
-    def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
-        return self._engine.probabilities(self, matrix)
+    def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        return self._engine.compute_probabilities(self, matrix)
 
-    def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        from .draws import probability_blocks
+    def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        from .draws import iterate_probabilities
 
-        blocks = probability_blocks(self._view, matrix, self._standard_, self._position())
-        return ((part, found.transpose(2, 0, 1)) for part, found in blocks)
+        blocks = iterate_probabilities(
+            self._view, matrix, self._standard_, self._fitted_reference_index()
+        )
+        return ((rows, probabilities.transpose(2, 0, 1)) for rows, probabilities in blocks)
 
-    def _position(self) -> int:
-        """The reference class of the fit."""
+    def _fitted_reference_index(self) -> int:
+        """Return the index of the reference class of the fit."""
         return int(np.flatnonzero(self.classes_ == self._reference_)[0])
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of scales, log-likelihood
-        and coefficients.
+        """Return posterior summaries of scales, log-likelihood and coefficients.
 
-        Rows: eta (if learned) or, of the horseshoe, log_tau and slab; log_likelihood (of the whole
-        training data); coef[class, column] of standardised covariates (log odds for a standard
-        deviation), or in units of X with `standardize=False`, as `attrs["scale"]` says; after
-        `method="map"` only the coefficients that are not 0, the largest first. `coef_` is in units
-        of X.
+        Rows: eta (if learned) or, for the horseshoe, log_tau and slab; log_likelihood (full
+        training data); coef[class, column] of standardised covariates (log odds per standard
+        deviation), or in units of X with `standardize=False`, as stated in `attrs["scale"]`; after
+        `method="map"` only the nonzero coefficients, largest first. `coef_` is in units of X.
 
         Parameters
         ----------
@@ -309,8 +319,8 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean,
-            ess_bulk, ess_tail, r_hat; after "map" the first.
+            Columns mean, sd, eti89_lb, eti89_ub (interval; named by its probability), mcse_mean,
+            ess_bulk, ess_tail, r_hat; after "map" the mean only.
 
         Raises
         ------
@@ -321,23 +331,24 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         """
         self._require_fitted()
         table = super().summary(ci)
-        table.attrs["scale"] = scale_words(self)
+        table.attrs["scale"] = describe_scale(self)
         return table
 
     def _answers(self) -> Facts:
-        left_out = int((~self._standard_.varies).sum())
-        of = (
-            f"{self.n_features_in_ - left_out:,} of {self.n_features_in_:,}; the other covariates"
+        n_constant = int((~self._standard_.varies).sum())
+        if not n_constant:
+            return super()._answers()
+        covariates = (
+            f"{self.n_features_in_ - n_constant:,} of {self.n_features_in_:,}; the other covariates"
             " are constant"
         )
-        return *super()._answers(), *((("covariates", of),) if left_out else ())
+        return *super()._answers(), ("covariates", covariates)
 
     def _quantities(self) -> dict[str, np.ndarray]:
-        """The learned scales, the log-likelihood and the coefficients of standardised covariates,
-        draw by draw."""
-        from .draws import quantities_of
+        """Return draws of learned scales, log-likelihood and standardised coefficients."""
+        from .draws import collect_summary_draws
 
-        return quantities_of(self._view)
+        return collect_summary_draws(self._view)
 
     def _advice(self) -> "Advice":
         return self._engine.advice(self)

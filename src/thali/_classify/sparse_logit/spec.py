@@ -1,4 +1,4 @@
-"""What the sparse multinomial logit is called, takes and answers, without loading it."""
+"""Names, options and results of the sparse multinomial logit, without importing it."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Groups of particles: moved in threads, weighed, resampled."""
+"""Groups of particles, moved in threads, weighted, and resampled."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,26 +11,25 @@ from ..likelihood import write_hits
 from ..state import (
     ClassProblem,
     ClassState,
+    ClassWorkspace,
     PosteriorTarget,
-    Work,
+    build_target,
+    build_workspace,
     copy_state,
-    target_of,
-    workspace,
 )
-from ..sweep import draw_state, sweep
+from ..sweep import draw_state, sweep_state
 
 CHUNK = 8  # particles that a thread takes at a time
 
 
 class ParticlePopulation:
-    """All particles, group after group; each slot has its own random stream, which resampling does
-    not move."""
+    """All particles, group after group; resampling leaves random streams in place."""
 
     cores: int | None
     groups: int
     problem: ClassProblem
     states: list[ClassState]
-    hard: PosteriorTarget
+    target_without_lapse: PosteriorTarget
     rngs: list[np.random.Generator]
 
     def __init__(
@@ -38,75 +37,87 @@ class ParticlePopulation:
     ) -> None:
         self.problem, self.groups, self.rngs, self.cores = problem, groups, rngs, cores
         self.states = [draw_state(rng, problem, shapes_from_prior=True) for rng in rngs]
-        self.hard = target_of(problem)
+        self.target_without_lapse = build_target(problem)
 
     @property
     def size(self) -> int:
+        """Number of particles of all groups."""
         return len(self.states)
 
-    def each(self, action: Callable[[int, Work], None], progress: Any = None) -> None:
-        """Apply an action to every particle, in threads. An action that has started is finished,
-        even after Ctrl-C."""
+    def apply(self, action: Callable[[int, ClassWorkspace], None], progress: Any = None) -> None:
+        """Apply an action to every particle, in threads.
+
+        A started action is finished, even after Ctrl-C.
+        """
         chunks = [range(i, min(i + CHUNK, self.size)) for i in range(0, self.size, CHUNK)]
         run_in_threads(
             [_Chunk(self, action, chunk) for chunk in chunks], self.cores, progress or NoProgress()
         )
 
     def sweep(self, target: PosteriorTarget, sweeps: int, progress: Any = None) -> None:
-        """Run this many sweeps of every particle."""
+        """Run sweeps of every particle."""
 
-        def move(i: int, work: Work) -> None:
-            self.states[i], _ = sweep(
+        def move(i: int, work: ClassWorkspace) -> None:
+            self.states[i], _ = sweep_state(
                 self.rngs[i], self.problem, target, self.states[i], work, sweeps
             )
 
-        self.each(move, progress)
+        self.apply(move, progress)
 
-    def hits(self) -> np.ndarray:
-        """Return the likelihoods (particles, tasks) of hard choices, without lapse."""
+    def compute_hits(self) -> np.ndarray:
+        """Return likelihoods without lapse, shape (particles, tasks)."""
         hits = np.empty((self.size, self.problem.n_tasks))
-        self.each(
-            lambda i, work: write_hits(self.problem, self.hard, self.states[i], work, hits[i])
+        self.apply(
+            lambda i, work: write_hits(
+                self.problem, self.target_without_lapse, self.states[i], work, hits[i]
+            )
         )
         return hits
 
     def resample(self, weights: np.ndarray, uniforms: np.ndarray) -> None:
-        """Systematic resampling within groups; survivors keep their places, and their copies
-        replace the others."""
+        """Resample particles systematically within groups.
+
+        Survivors keep their positions, and their copies replace the other particles.
+        """
         for group, (w, uniform) in enumerate(
             zip(weights.reshape(self.groups, -1), uniforms, strict=True)
         ):
-            counts = np.bincount(systematic(w, uniform), minlength=len(w))
-            first = group * len(w)
-            free = iter(np.flatnonzero(counts == 0))
+            counts = np.bincount(draw_systematic_indices(w, uniform), minlength=len(w))
+            group_start = group * len(w)
+            free_positions = iter(np.flatnonzero(counts == 0))
             for i in np.flatnonzero(counts > 1):
                 for _ in range(counts[i] - 1):
-                    j = first + next(free)
-                    self.states[j] = copy_state(self.states[first + i])
+                    j = group_start + next(free_positions)
+                    self.states[j] = copy_state(self.states[group_start + i])
 
 
-def systematic(weights: np.ndarray, uniform: float) -> np.ndarray:
-    """Indices drawn by one uniform number: the points (U + r) / P in the cumulated weights."""
-    size = len(weights)
+def draw_systematic_indices(weights: np.ndarray, uniform: float) -> np.ndarray:
+    """Draw indices at points (U + r) / P of the cumulated weights."""
+    n_particles = len(weights)
     ends = np.cumsum(weights)
-    points = (uniform + np.arange(size)) / size * ends[-1]
+    points = (uniform + np.arange(n_particles)) / n_particles * ends[-1]
     return np.minimum(np.searchsorted(ends, points, side="right"), np.flatnonzero(weights)[-1])
 
 
 class _Chunk(SlicedWork):
-    """Some particles, one after the other."""
+    """Particles that one thread moves one after the other."""
 
     def __init__(
-        self, population: ParticlePopulation, action: Callable[[int, Work], None], chunk: range
+        self,
+        population: ParticlePopulation,
+        action: Callable[[int, ClassWorkspace], None],
+        chunk: range,
     ) -> None:
         self.population, self.action, self.chunk = population, action, chunk
         self.sweeps, self.total = 0, len(chunk)
 
     @property
     def is_done(self) -> bool:  # type: ignore[override]
+        """Whether all particles are done."""
         return self.sweeps >= self.total
 
     def run_until(self, until: int) -> None:
+        """Apply the action to particles up to number `until`."""
         for i in self.chunk[self.sweeps : until]:
-            self.action(i, workspace(self.population.problem, self.population.states[i]))
+            self.action(i, build_workspace(self.population.problem, self.population.states[i]))
             self.sweeps += 1

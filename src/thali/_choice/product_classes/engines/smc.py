@@ -1,8 +1,8 @@
-"""Adaptive sequential Monte Carlo: groups of particles move from the prior to the posterior.
+"""Adaptive sequential Monte Carlo: groups of particles from the prior to the posterior.
 
-Every step weights the particles by the change of the likelihood, resamples within groups and moves
-each by sweeps. The product of the mean weights of a group is its estimate of the evidence; the
-particles at the end are the draws.
+Every step weights the particles by the change of the likelihood, resamples within groups, and moves
+each particle by sweeps. The product of the mean weights of a group is its estimate of the evidence;
+the particles at the end are the draws.
 """
 
 import math
@@ -18,18 +18,25 @@ from thali._inference.jobs import FitFolder, refuse_altered_job
 from thali._inference.seeds import spawn_generators
 from thali.errors import Setting
 
-from ..arguments import expected_steps
+from ..arguments import estimate_steps
 from ..likelihood import log_likelihood
-from ..particles import joined
-from ..state import ClassProblem, PosteriorTarget, Work, empty_state, target_of
-from .fit import EngineResult, Keeper, flaw_of, packed_states, refuse_torn, unpacked_states
-from .path import (
+from ..particles import concatenate_draws
+from ..state import ClassProblem, ClassWorkspace, PosteriorTarget, build_empty_state, build_target
+from .draw_records import (
+    DrawRecorder,
+    EngineResult,
+    describe_state_flaw,
+    pack_states,
+    refuse_damaged_states,
+    unpack_states,
+)
+from .lapse_path import (
     LapsePath,
-    end_of,
-    evidence_messages,
-    lapse_messages,
-    log_mean,
-    next_point,
+    find_next_point,
+    format_evidence_messages,
+    format_lapse_messages,
+    lapse_odds,
+    log_mean_exp,
     pool_evidence,
 )
 from .population import ParticlePopulation
@@ -37,11 +44,11 @@ from .population import ParticlePopulation
 if TYPE_CHECKING:
     from thali._inference.chains import Run
 
-PATIENCE = 40  # refused steps after which the path is given up
+MAX_RETRIES = 40  # failed steps after which respondents take the last step one by one
 
 
-class Ascent:
-    """Particles on their way from the prior to the posterior."""
+class TemperedParticles:
+    """Particles between the prior and the posterior."""
 
     problem: ClassProblem
     lapse: float
@@ -51,7 +58,7 @@ class Ascent:
     population: ParticlePopulation
     end: float
     target: PosteriorTarget
-    host: np.random.Generator
+    rng: np.random.Generator
     log_z: np.ndarray
     rows: list[dict[str, Any]]
     with_lapse: set[int]
@@ -65,75 +72,80 @@ class Ascent:
         assert run.draws is not None
         self.problem, self.lapse, self.sweeps = problem, lapse, sweeps
         self.groups, self.particles = run.chains, run.draws
-        self.host, *rngs = spawn_generators(random_seed, 1 + self.groups * self.particles)
+        self.rng, *rngs = spawn_generators(random_seed, 1 + self.groups * self.particles)
         self.population = ParticlePopulation(problem, self.groups, rngs, run.cores)
         self.sizes = np.diff(problem.tasks.first_row)
-        self.end = end_of(lapse)
-        self.target = target_of(problem, 1.0)
+        self.end = lapse_odds(lapse)
+        self.target = build_target(problem, 1.0)
         self.log_z = np.full(self.groups, -np.log(self.sizes).sum())
         self.rows, self.with_lapse = [], set()
         self.u, self.retries, self.is_done = 0.0, 0, False
 
     @property
     def lapse_now(self) -> float:
+        """Largest lapse of the current target."""
         return float(self.target.delta.max())
 
-    def share_done(self) -> float:
-        """Return the approximate share of the steps that is done."""
-        return 1.0 if self.is_done else min(0.97, len(self.rows) / expected_steps(self.sizes))
+    def estimate_progress(self) -> float:
+        """Return the approximate share of steps done."""
+        return 1.0 if self.is_done else min(0.97, len(self.rows) / estimate_steps(self.sizes))
 
-    def status(self) -> str:
-        """Describe how far the particles are."""
+    def format_status(self) -> str:
+        """Return lapse, step and log evidence as text."""
         words = [f"lapse {self.lapse_now:.2g}", f"step {len(self.rows)}"]
         if self.rows:
-            found = self.rows[-1]["log_evidence"]
-            words.append(f"log evidence {found.mean():.1f} (sd {found.std(ddof=1):.1f})")
+            log_evidence = self.rows[-1]["log_evidence"]
+            words.append(
+                f"log evidence {log_evidence.mean():.1f} (sd {log_evidence.std(ddof=1):.1f})"
+            )
         return ", ".join(words)
 
-    def advance(self, watch: Any) -> None:
-        """Weigh, resample and move all particles; where a group has no particle left, they move
-        only."""
-        is_weighed = self.temper()
+    def take_step(self, watch: Any) -> None:
+        """Weight, resample and move all particles; only move them if a group died."""
+        is_weighted = self.temper()
         self.population.sweep(self.target, self.sweeps, watch)
         with DelayedInterrupt():
-            if is_weighed:
-                self._note_step()
+            if is_weighted:
+                self._record_step()
 
     def temper(self) -> bool:
-        """Weigh and resample; returns False if a group has no particle left."""
-        path = LapsePath(self.lapse, self.sizes, self.population.hits())
+        """Weight and resample; return False if a group has no particle left."""
+        path = LapsePath(self.lapse, self.sizes, self.population.compute_hits())
         now = path.log_likelihood(self.u)
 
         def weights(u: float) -> np.ndarray:
             change = path.log_likelihood(u) - now
             return np.where(np.isnan(change), -math.inf, change)
 
-        if self.retries >= PATIENCE:
+        if self.retries >= MAX_RETRIES:
             with DelayedInterrupt():
                 self._satisfy_one_by_one(path.hits)
             return True
-        point = next_point(weights, self.u, self.end, self.groups)
+        point = find_next_point(weights, self.u, self.end, self.groups)
         log_weights = weights(point).reshape(self.groups, -1)
         if (log_weights.max(axis=1) == -math.inf).any():
             self.retries += 1
             return False
         with DelayedInterrupt():
             self._resample(log_weights)
-            path.set(self.target, slice(None), point)
+            path.write_target(self.target, slice(None), point)
             self.u, self.retries = point, 0
         return True
 
     def _resample(self, log_weights: np.ndarray) -> None:
-        self.log_z += log_mean(log_weights)
-        uniforms = self.host.random(self.groups)
+        """Add the mean weights to the evidence and resample the particles."""
+        self.log_z += log_mean_exp(log_weights)
+        uniforms = self.rng.random(self.groups)
         if np.ptp(log_weights) > 0.0:
             self.population.resample(
                 np.exp(log_weights - log_weights.max(axis=1, keepdims=True)), uniforms
             )
 
     def _satisfy_one_by_one(self, hits: np.ndarray) -> None:
-        """Take the last step for each respondent alone; whom no particle of some group satisfies
-        keeps the lapse."""
+        """Take the last step separately for each respondent.
+
+        Respondents whose choices no particle of some group satisfies keep the lapse.
+        """
         for n in range(self.problem.n_people):
             tasks = slice(*self.problem.tasks.first_task[n : n + 2].tolist())
             path = LapsePath(self.lapse, self.sizes[tasks], hits[:, tasks])
@@ -144,30 +156,33 @@ class Ascent:
                 self.with_lapse.add(n)
                 continue
             self._resample(log_weights)
-            path.set(self.target, tasks, self.end)
-            hits = self.population.hits()
+            path.write_target(self.target, tasks, self.end)
+            hits = self.population.compute_hits()
         self.u, self.retries = self.end, 0
 
-    def _note_step(self) -> None:
+    def _record_step(self) -> None:
+        """Record the evidence and the lapse after a step."""
         self.rows.append({"log_evidence": self.log_z.copy(), "lapse": self.lapse_now})
         self.is_done = self.u == self.end
 
-    def fit(self, interrupted: bool) -> EngineResult:
-        """Return the particles as they are, and what the steps say."""
+    def build_result(self, interrupted: bool) -> EngineResult:
+        """Build the result from the current particles and the recorded steps."""
         lapse = self.lapse if self.is_done else self.lapse_now
-        found = np.empty(self.population.size)
+        log_likelihoods = np.empty(self.population.size)
 
-        def look(i: int, work: Work) -> None:
-            found[i] = log_likelihood(self.problem, self.target, self.population.states[i], work)
+        def evaluate(i: int, work: ClassWorkspace) -> None:
+            log_likelihoods[i] = log_likelihood(
+                self.problem, self.target, self.population.states[i], work
+            )
 
-        self.population.each(look)
-        keeper = Keeper(self.problem)
+        self.population.apply(evaluate)
+        keeper = DrawRecorder(self.problem)
         draws = [
-            keeper.draw(state, i // self.particles, found[i], lapse)
+            keeper.record(state, i // self.particles, log_likelihoods[i], lapse)
             for i, state in enumerate(self.population.states)
         ]
         rows = {name: np.array([row[name] for row in self.rows]) for name in self.rows[0]}
-        trace = {name: values.T if values.ndim > 1 else values for name, values in rows.items()}
+        trace = {name: steps.T if steps.ndim > 1 else steps for name, steps in rows.items()}
         if not self.is_done:
             message = (
                 f"Stopped while the lapse rate was still {lapse:.2g} (target: {self.lapse:g}): the"
@@ -175,23 +190,24 @@ class Ascent:
                 " the fit has a job, run it again to resume."
             )
             return EngineResult(
-                joined(draws),
+                concatenate_draws(draws),
                 trace=trace,
                 messages=[message],
                 interrupted=True,
                 draws=self.particles,
             )
-        messages = evidence_messages(self.log_z, len(self.rows), self.particles)
-        messages += lapse_messages(sorted(self.with_lapse))
+        messages = format_evidence_messages(self.log_z, len(self.rows), self.particles)
+        messages += format_lapse_messages(sorted(self.with_lapse))
         evidence = pool_evidence(self.log_z)
-        return EngineResult(joined(draws), *evidence, trace, messages, interrupted, self.particles)
+        return EngineResult(
+            concatenate_draws(draws), *evidence, trace, messages, interrupted, self.particles
+        )
 
     def pack_state(self) -> dict[str, np.ndarray]:
-        """Return everything that the rest of the run depends on; for the moments between two
-        steps."""
+        """Return the arrays needed to resume the run between two steps."""
         return {
-            **packed_states(self.population.states),
-            "streams": pack_generators([self.host, *self.population.rngs]),
+            **pack_states(self.population.states),
+            "streams": pack_generators([self.rng, *self.population.rngs]),
             "delta": self.target.delta,
             "log_z": self.log_z,
             "place": np.array([self.u, self.retries, self.is_done]),
@@ -201,9 +217,9 @@ class Ascent:
         }
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restore what `pack_state` gave."""
-        self.population.states = unpacked_states(arrays, empty_state(self.problem))
-        self.host, *self.population.rngs = unpack_generators(arrays["streams"])
+        """Restore the state that `pack_state` returned."""
+        self.population.states = unpack_states(arrays, build_empty_state(self.problem))
+        self.rng, *self.population.rngs = unpack_generators(arrays["streams"])
         self.target.delta[:] = arrays["delta"]
         self.log_z = arrays["log_z"].copy()
         self.u, retries, is_done = arrays["place"].tolist()
@@ -211,10 +227,12 @@ class Ascent:
         self.with_lapse = set(arrays["with_lapse"].tolist())
         steps = zip(arrays["path"], arrays["lapses"].tolist(), strict=True)
         self.rows = [{"log_evidence": evidence, "lapse": lapse} for evidence, lapse in steps]
-        refuse_torn(flaw_of(state, self.problem) for state in self.population.states)
+        refuse_damaged_states(
+            describe_state_flaw(state, self.problem) for state in self.population.states
+        )
 
 
-_PERCENT = 100
+_PERCENT_TOTAL = 100
 
 
 def run_smc(
@@ -228,43 +246,48 @@ def run_smc(
     """Draw from the posterior and estimate the evidence by groups of particles."""
     from thali._inference.progress import Progress, build_duration_warning
 
-    interrupted, ascent, limit = False, None, TimeLimit(run.max_time)
-    say = (
+    interrupted, particles, limit = False, None, TimeLimit(run.max_time)
+    warn_duration = (
         build_duration_warning("This fit", Setting("method", "mcmc"))
         if run.max_time is None
         else None
     )
-    with Progress(run.progressbar, "particles", _PERCENT, "%", say) as progress:
+    with Progress(run.progressbar, "particles", _PERCENT_TOTAL, "%", warn_duration) as progress:
         try:
             progress.note("compiling, once")
-            ascent = Ascent(problem, lapse, run, sweeps, random_seed)
+            particles = TemperedParticles(problem, lapse, run, sweeps, random_seed)
             if folder is not None and folder.snapshot is not None:
                 with refuse_altered_job(folder.path):
-                    ascent.restore(folder.snapshot.states[0])
-            watch = _Watch(ascent, progress)
-            while not ascent.is_done:
-                ascent.advance(watch)
+                    particles.restore(folder.snapshot.states[0])
+            watch = _ProgressWatch(particles, progress)
+            while not particles.is_done:
+                particles.take_step(watch)
                 watch.update(0)
-                if folder is not None and (folder.is_due() or ascent.is_done):
-                    place = {
-                        "done": int(_PERCENT * ascent.share_done()),
-                        "total": _PERCENT,
+                if folder is not None and (folder.is_due() or particles.is_done):
+                    progress_record = {
+                        "done": int(_PERCENT_TOTAL * particles.estimate_progress()),
+                        "total": _PERCENT_TOTAL,
                         "unit": "%",
                     }
-                    folder.write([ascent.pack_state()], [], [], place, ascent.is_done)
+                    folder.write(
+                        [particles.pack_state()], [], [], progress_record, particles.is_done
+                    )
                 limit.check()
         except (KeyboardInterrupt, TimeIsUp):
             interrupted = True
-    if ascent is None or not ascent.rows:
+    if particles is None or not particles.rows:
         raise KeyboardInterrupt
-    return ascent.fit(interrupted)
+    return particles.build_result(interrupted)
 
 
-class _Watch:
-    """Shows the progress of a run."""
+class _ProgressWatch:
+    """Display of the progress of a run."""
 
-    def __init__(self, ascent: Ascent, progress: Any) -> None:
+    def __init__(self, ascent: TemperedParticles, progress: Any) -> None:
         self.ascent, self.progress = ascent, progress
 
     def update(self, done: int) -> None:
-        self.progress.update(int(_PERCENT * self.ascent.share_done()), self.ascent.status())
+        """Show the progress and the status of the particles."""
+        self.progress.update(
+            int(_PERCENT_TOTAL * self.ascent.estimate_progress()), self.ascent.format_status()
+        )

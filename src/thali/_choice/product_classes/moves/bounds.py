@@ -1,8 +1,7 @@
-"""The likelihood of one feature of a person, the others fixed and its ε integrated out.
+"""Likelihood of one feature of a respondent, with other features fixed and ε integrated out.
 
-A hard task bounds the value θ + ε from below if the feature must outweigh the others, from above if
-it must not. The likelihood of θ is then the probability that ε lies between the bounds in every
-task.
+A task bounds the value θ + ε from below if the feature must outweigh the others, and from above if
+it must not. The likelihood of θ is the probability of ε between the bounds in every task.
 """
 
 import math
@@ -15,15 +14,15 @@ from thali._inference.numerics.gamma import (
     interval_probability,
 )
 
-from ..likelihood import TINY, exact_difference, times
+from ..likelihood import TINY, compute_exact_difference, multiply_factor
 from ..state import SIGMA, A
 
-UNBOUNDED, LINEAR, LOGARITHMIC, LAPSED = range(4)  # in Bounds.kind
+UNBOUNDED, LINEAR, LOGARITHMIC, LAPSED = range(4)  # in ValueBounds.kind
 
 
 @scalar
-def shapes_of(real: Any) -> Any:
-    """Shapes of θ and of ε, and ln Γ of the second plus 1."""
+def compute_shapes(real: Any) -> Any:
+    """Return the shapes of θ and ε, and ln Γ(shape of ε + 1)."""
     a, sigma = real[A], real[SIGMA]
     return sigma * a, (1.0 - sigma) * a, math.lgamma((1.0 - sigma) * a + 1.0)
 
@@ -41,26 +40,29 @@ def bound_feature(
     separates: Any,
     at: Any,
     sign: Any,
-    before: Any,
+    old_slot: Any,
 ) -> Any:
-    """Bounds in all tasks of person n on the value of a feature, given the differences without it
-    in `row`."""
+    """Write bounds on a feature's value in all tasks of respondent n.
+
+    `row` of `sums` contains the differences without the feature.
+    """
     # The feature's class is row `at` of `difference` and `separates`; in a move of the class, slot
-    # `before` says which tasks it separated before, since only those may be impossible without it.
-    # Returns, of the tasks that it separates: ln of the likelihood with the feature, but for the
-    # probabilities of ε, over that without it as if no choice was impossible without it, -inf if
-    # some choice is impossible with the feature; whether all choices are possible without it; the
-    # number of tasks in bounds.bound.
-    first = tasks.first_task[n]
+    # `old_slot` contains the tasks that it separated before, since only those may be impossible
+    # without it.
+    # Returns for the tasks that it separates: the log-likelihood ratio with to without the feature,
+    # excluding the probabilities of ε and treating all choices as possible without it, or -inf if
+    # some choice is impossible with it; whether all choices are possible without it; the number of
+    # tasks in bounds.bound.
+    start = tasks.first_task[n]
     gain, product, count, possible_without = 0.0, 1.0, 0, True
     end = 0
-    for t in range(first, tasks.first_task[n + 1]):
-        tau, c = t - first, end
+    for t in range(start, tasks.first_task[n + 1]):
+        tau, c = t - start, end
         end = c + tasks.first_row[t + 1] - tasks.first_row[t] - 1
         if lapsed[t] != 0:
             bounds.kind[tau] = LAPSED
             continue
-        if separates[at, tau] == 0 and (before < 0 or features.separates[before, tau] == 0):
+        if separates[at, tau] == 0 and (old_slot < 0 or features.separates[old_slot, tau] == 0):
             continue
         low, high, winners_with, winners_without = 0.0, math.inf, 1, 1
         is_tiny = False
@@ -86,7 +88,7 @@ def bound_feature(
                 high = min(high, d)
         bounds.kind[tau] = LINEAR if low > 0.0 or high < math.inf else UNBOUNDED
         if is_tiny:
-            low, high, possible = exact_bounds(
+            low, high, possible = compute_exact_bounds(
                 features, sums, row, n, tau, c, end, difference, at, sign
             )
             possible_without = possible_without and possible
@@ -94,7 +96,7 @@ def bound_feature(
         if high <= low:
             return -math.inf, possible_without, count
         if winners_with != winners_without:
-            gain, product = times(gain, product, winners_without / winners_with)
+            gain, product = multiply_factor(gain, product, winners_without / winners_with)
         if bounds.kind[tau] != UNBOUNDED:
             bounds.low[tau], bounds.high[tau] = low, high
             bounds.bound[count] = tau
@@ -105,8 +107,10 @@ def bound_feature(
 
 
 @scalar
-def bound_owned(problem: Any, state: Any, work: Any, row: Any, n: Any, f: Any, sign: Any) -> Any:
-    """Bound the value of feature f in the tasks that its class separates; see `bound_feature`."""
+def bound_owned_feature(
+    problem: Any, state: Any, work: Any, row: Any, n: Any, f: Any, sign: Any
+) -> Any:
+    """Bound the value of feature f, owned by respondent n; see `bound_feature`."""
     features = state.features
     return bound_feature(
         problem.tasks,
@@ -125,11 +129,13 @@ def bound_owned(problem: Any, state: Any, work: Any, row: Any, n: Any, f: Any, s
 
 
 @scalar
-def bound_compared(
+def bound_compared_feature(
     problem: Any, state: Any, work: Any, row: Any, n: Any, at: Any, sign: Any
 ) -> Any:
-    """Bound the value of a feature whose comparisons are row `at` of the work space; see
-    `bound_feature`."""
+    """Bound a feature compared in row `at` of the work space.
+
+    See `bound_feature`.
+    """
     return bound_feature(
         problem.tasks,
         state.features,
@@ -147,7 +153,7 @@ def bound_compared(
 
 
 @part
-def exact_bounds(
+def compute_exact_bounds(
     features: Any,
     sums: Any,
     row: Any,
@@ -159,8 +165,10 @@ def exact_bounds(
     at: Any,
     sign: Any,
 ) -> Any:
-    """Bounds on ln of the value where floats are too coarse, and whether the choice is possible
-    without the feature."""
+    """Return bounds on the log value, and whether the choice is possible without it.
+
+    Used where floats are too coarse.
+    """
     low, high, possible = -math.inf, math.inf, True
     for i in range(c, end):
         q = sign * difference[at, i]
@@ -168,21 +176,21 @@ def exact_bounds(
             if q < 0:
                 high = -math.inf
             continue
-        of_difference, size = exact_difference(features, n, tau, i)
-        if of_difference < 0:
+        sign_of_difference, size = compute_exact_difference(features, n, tau, i)
+        if sign_of_difference < 0:
             possible = False
             if q > 0:
                 low = max(low, size)
             else:
                 high = -math.inf
         elif q < 0:
-            high = min(high, size if of_difference > 0 else -math.inf)
+            high = min(high, size if sign_of_difference > 0 else -math.inf)
     return low, high, possible
 
 
 @scalar
-def limits(bounds: Any, tau: Any, theta: Any, log_theta: Any) -> Any:
-    """The two bounds on ln ε; the second is -inf if there is no such ε."""
+def compute_eps_limits(bounds: Any, tau: Any, theta: Any, log_theta: Any) -> Any:
+    """Return the bounds on ln ε; the second is -inf if none exists."""
     low, high = -math.inf, math.inf
     if bounds.kind[tau] == LINEAR:
         if bounds.low[tau] > theta:
@@ -205,22 +213,24 @@ def limits(bounds: Any, tau: Any, theta: Any, log_theta: Any) -> Any:
 
 
 @scalar
-def log_fit(bounds: Any, log_theta: Any, h: Any, next_h: Any, count: Any, least: Any) -> Any:
-    """ln P(ε between its bounds) in all bound tasks; may be -inf below `least`."""
+def log_bound_probability(
+    bounds: Any, log_theta: Any, h: Any, next_h: Any, count: Any, min_log: Any
+) -> Any:
+    """Return ln P(ε within its bounds); may be -inf below `min_log`."""
     if count == 0:
         return 0.0
-    return log_fit_of_bound(bounds, log_theta, h, next_h, count, least)
+    return sum_log_probabilities(bounds, log_theta, h, next_h, count, min_log)
 
 
 @part
-def log_fit_of_bound(
-    bounds: Any, log_theta: Any, h: Any, next_h: Any, count: Any, least: Any
+def sum_log_probabilities(
+    bounds: Any, log_theta: Any, h: Any, next_h: Any, count: Any, min_log: Any
 ) -> Any:
-    """See `log_fit`."""
-    total, product, floor = 0.0, 1.0, math.exp(least)
+    """Sum ln P(ε within its bounds) over the bounded tasks."""
+    total, product, floor = 0.0, 1.0, math.exp(min_log)
     theta = math.exp(log_theta)
     for i in range(count):
-        low, high = limits(bounds, bounds.bound[i], theta, log_theta)
+        low, high = compute_eps_limits(bounds, bounds.bound[i], theta, log_theta)
         if high == -math.inf:
             return -math.inf
         if low == -math.inf and high == math.inf:
@@ -228,7 +238,7 @@ def log_fit_of_bound(
         p = interval_probability(h, next_h, low, high)
         if p <= 0.0:
             return -math.inf
-        total, product = times(total, product, p)
+        total, product = multiply_factor(total, product, p)
         if total == 0.0 and product < floor:
             return -math.inf
     return total if product == 1.0 else total + math.log(product)
@@ -236,17 +246,17 @@ def log_fit_of_bound(
 
 @part
 def draw_eps(rng: Any, tasks: Any, features: Any, bounds: Any, n: Any, f: Any, h: Any) -> None:
-    """ε of feature f between its bounds."""
+    """Draw ε of feature f within its bounds."""
     log_theta = features.log_theta[f]
     theta = math.exp(log_theta)
     features.theta[f] = theta
     for tau in range(tasks.first_task[n + 1] - tasks.first_task[n]):
         if features.separates[f, tau] == 0:
             continue
-        kind = bounds.kind[tau]
+        bound_kind = bounds.kind[tau]
         low, high = -math.inf, math.inf
-        if kind == LINEAR or kind == LOGARITHMIC:
-            low, high = limits(bounds, tau, theta, log_theta)
+        if bound_kind == LINEAR or bound_kind == LOGARITHMIC:
+            low, high = compute_eps_limits(bounds, tau, theta, log_theta)
         if low == -math.inf and high == math.inf:
             features.log_eps[f, tau] = draw_log_gamma(rng, h)
         else:

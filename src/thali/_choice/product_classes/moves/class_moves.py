@@ -1,4 +1,4 @@
-"""Moves of a class that keep its owners: an edit of one attribute, or an exchange of two."""
+"""Moves of a class that keep its owners: edits of one attribute, exchanges of two."""
 
 import math
 from typing import Any
@@ -8,15 +8,15 @@ from thali._inference.numerics.decisions import accept, draw_index
 
 from ..likelihood import (
     clear_bit,
-    compare,
+    compare_chosen,
+    count_included_levels,
     deactivate,
     has_bit,
     is_active,
     set_bit,
-    set_size,
     sum_features,
 )
-from ..prior import draw_set, log_signs
+from ..prior import draw_level_set, log_prior_signs
 from ..state import (
     ACTIVE,
     CLASS_MOVE,
@@ -33,28 +33,37 @@ from ..state import (
     SIGN,
     SPLIT,
 )
-from .bounds import bound_compared, bound_feature, draw_eps, log_fit, shapes_of
+from .bounds import (
+    bound_compared_feature,
+    bound_feature,
+    compute_shapes,
+    draw_eps,
+    log_bound_probability,
+)
 from .ownership import copy_comparisons
 
 
 @scalar
-def step_of_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity: Any) -> Any:
-    """Flip a level of a free attribute, or move a threshold by one; ln of the ratio of priors; NaN:
-    no proper set."""
-    levels, first = problem.n_levels[i], problem.first_bit[i]
-    size = set_size(problem, bits, row, i)
+def step_level_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity: Any) -> Any:
+    """Flip a level, or move a threshold by one; return ln prior ratio.
+
+    Free attributes flip a level, ordered ones move the threshold. NaN if the set would not be
+    proper.
+    """
+    levels, first_bit = problem.n_levels[i], problem.first_bit[i]
+    size = count_included_levels(problem, bits, row, i)
     if problem.direction[i] != 0:
         larger = rng.random() < 0.5
         if size == (levels - 1 if larger else 1):
             return math.nan
         rank = size if larger else size - 1  # counted from the end where the set begins
-        b = first + levels - 1 - rank if polarity == 0 else first + rank
+        b = first_bit + levels - 1 - rank if polarity == 0 else first_bit + rank
         if larger:
             set_bit(bits, row, b)
         else:
             clear_bit(bits, row, b)
         return 0.0
-    b = first + draw_index(rng, levels)
+    b = first_bit + draw_index(rng, levels)
     if has_bit(bits, row, b):
         if size == 1:
             return math.nan
@@ -81,10 +90,10 @@ def find_attribute(problem: Any, bits: Any, row: Any, active: Any, rank: Any) ->
 def exchange_attributes(
     rng: Any, problem: Any, bits: Any, row: Any, polarity: Any, active: Any, ordered: Any
 ) -> Any:
-    """Exchange an active attribute for an inactive one; returns what `propose` returns."""
-    # The ratio is 1. The same number of attributes is active; the new set and, where no other
-    # ordered attribute is active, the new polarity are drawn from their prior, and the way back
-    # draws the old ones so.
+    """Exchange an active attribute for an inactive one; see `propose_class`."""
+    # The ratio is 1. The same number of attributes is active; the new set and, if no other ordered
+    # attribute is active, the new polarity are drawn from their prior, and so would the reverse
+    # move draw the old ones.
     inactive = problem.n_levels.shape[0] - active
     if inactive == 0:
         return math.nan, polarity, active, ordered
@@ -99,14 +108,17 @@ def exchange_attributes(
         if polarity < 0:
             polarity = draw_index(rng, 2)
     deactivate(problem, bits, row, old)
-    draw_set(rng, problem, bits, row, new, polarity)
+    draw_level_set(rng, problem, bits, row, new, polarity)
     return 0.0, polarity, active, ordered
 
 
 @scalar
-def propose(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exchange: Any) -> Any:
-    """A class near k into work.bits; ln of the ratio of priors and proposals (NaN: nothing to
-    decide), and counts."""
+def propose_class(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exchange: Any) -> Any:
+    """Write a class near k to work.bits; return log ratio and counts.
+
+    The log ratio of priors and proposals is NaN if the class is unchanged; the counts are polarity,
+    active and ordered attributes.
+    """
     for w in range(work.bits.shape[1]):
         work.bits[0, w] = state.bits[k, w]
     row = state.classes
@@ -117,7 +129,7 @@ def propose(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exchange: 
     was_active = is_active(problem, work.bits, 0, i)
     is_ordered = problem.direction[i] != 0
     if was_active and rng.random() < 0.5:
-        return step_of_set(rng, problem, work.bits, 0, i, polarity), polarity, active, ordered
+        return step_level_set(rng, problem, work.bits, 0, i, polarity), polarity, active, ordered
     new_active, new_ordered = (
         active - (1 if was_active else 0),
         ordered - (1 if was_active and is_ordered else 0),
@@ -133,9 +145,8 @@ def propose(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exchange: 
             new_ordered += 1
             if new_polarity < 0:
                 new_polarity = draw_index(rng, 2)
-        draw_set(rng, problem, work.bits, 0, i, new_polarity)
-    # A step of the set was as likely as this where the attribute is active, and impossible where it
-    # is not.
+        draw_level_set(rng, problem, work.bits, 0, i, new_polarity)
+    # A step of the set was as likely as this if the attribute is active, and impossible otherwise.
     ratio = (
         problem.log_choose[active]
         - problem.log_choose[new_active]
@@ -146,8 +157,10 @@ def propose(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exchange: 
 
 @scalar
 def move_class(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None:
-    """Propose edits and exchanges for class k, accepted by the fit of all its owners, ε of the
-    class integrated out."""
+    """Propose edits and exchanges of class k, accepted by its owners' likelihoods.
+
+    ε of the class is integrated out.
+    """
     j, f = 0, state.classes[k, FIRST]
     while f >= 0:
         work.fit[j] = math.nan  # not computed yet
@@ -156,23 +169,23 @@ def move_class(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None:
         f = state.features.slots[f, NEXT_OWNER]
     edits = problem.proposals[EDITS]
     for i in range(edits + problem.proposals[EXCHANGES]):
-        ratio, polarity, active, ordered = propose(rng, problem, state, work, k, i >= edits)
+        ratio, polarity, active, ordered = propose_class(rng, problem, state, work, k, i >= edits)
         if math.isnan(ratio):
             continue
         owners, negative = state.classes[k, OWNERS], state.classes[k, NEGATIVE]
-        ratio += log_signs(owners, negative, polarity) - log_signs(
+        ratio += log_prior_signs(owners, negative, polarity) - log_prior_signs(
             owners, negative, state.classes[k, POLARITY]
         )
         if ratio == -math.inf:
             continue
         state.counts[CLASS_MOVE, 0] += 1
-        if accept(rng, ratio + gain_of_owners(problem, state, work, k)):
+        if accept(rng, ratio + log_likelihood_ratio(problem, state, work, k)):
             state.counts[CLASS_MOVE, 1] += 1
             for w in range(work.bits.shape[1]):
                 state.bits[k, w] = work.bits[0, w]
             row = state.classes
             row[k, POLARITY], row[k, ACTIVE], row[k, ORDERED] = polarity, active, ordered
-            renew_owners(rng, problem, state, work, k)
+            update_owners(rng, problem, state, work, k)
     f = state.classes[k, FIRST]
     while f >= 0:
         state.features.slots[f, MUTE] = 0
@@ -180,17 +193,19 @@ def move_class(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None:
 
 
 @scalar
-def gain_of_owners(problem: Any, state: Any, work: Any, k: Any) -> Any:
-    """ln of the ratio of likelihoods of all owners under work.bits and under class k as it is."""
+def log_likelihood_ratio(problem: Any, state: Any, work: Any, k: Any) -> Any:
+    """Return the log-likelihood ratio of all owners, work.bits to class k."""
     # Row 1 + j of the comparisons and row 2 + j of the differences belong to the j-th owner.
     total, j, f = 0.0, 0, state.classes[k, FIRST]
     while f >= 0:
         n = state.features.slots[f, PERSON]
-        split = compare(problem.tasks, work.bits, 0, n, work.difference, work.separates, j + 1)
-        if not is_same(problem, state, work, n, f, j + 1, split):
+        split = compare_chosen(
+            problem.tasks, work.bits, 0, n, work.difference, work.separates, j + 1
+        )
+        if not is_unchanged(problem, state, work, n, f, j + 1, split):
             if math.isnan(work.fit[j]):
                 sum_features(problem.tasks, state.features, work.sums, j + 2, n)
-                work.fit[j] = fit_of_owner(
+                work.fit[j] = owner_log_likelihood(
                     problem,
                     state,
                     work,
@@ -202,7 +217,7 @@ def gain_of_owners(problem: Any, state: Any, work: Any, k: Any) -> Any:
                     f,
                 )
             total -= work.fit[j]
-            total += fit_of_owner(
+            total += owner_log_likelihood(
                 problem, state, work, j, n, f, work.difference, work.separates, j + 1
             )
             if total == -math.inf:
@@ -213,7 +228,7 @@ def gain_of_owners(problem: Any, state: Any, work: Any, k: Any) -> Any:
 
 
 @part
-def fit_of_owner(
+def owner_log_likelihood(
     problem: Any,
     state: Any,
     work: Any,
@@ -224,9 +239,11 @@ def fit_of_owner(
     separates: Any,
     at: Any,
 ) -> Any:
-    """ln of the likelihood of an owner's choices with the class of row `at`, up to what it would be
-    without any."""
-    _, h, next_h = shapes_of(state.real)
+    """Return the log-likelihood of an owner with the class of row `at`.
+
+    It omits the log-likelihood without any class.
+    """
+    _, h, next_h = compute_shapes(state.real)
     q = 1 - 2 * state.features.slots[f, SIGN]
     gain, _, count = bound_feature(
         problem.tasks,
@@ -244,12 +261,14 @@ def fit_of_owner(
     )
     if gain == -math.inf:
         return gain
-    return gain + log_fit(work.bounds, state.features.log_theta[f], h, next_h, count, -math.inf)
+    return gain + log_bound_probability(
+        work.bounds, state.features.log_theta[f], h, next_h, count, -math.inf
+    )
 
 
 @scalar
-def is_same(problem: Any, state: Any, work: Any, n: Any, f: Any, row: Any, split: Any) -> Any:
-    """Whether the comparisons of an owner are unchanged."""
+def is_unchanged(problem: Any, state: Any, work: Any, n: Any, f: Any, row: Any, split: Any) -> Any:
+    """Return whether the comparisons of an owner are unchanged."""
     if split != state.features.slots[f, SPLIT]:
         return False
     first, end = problem.tasks.first_task[n], problem.tasks.first_task[n + 1]
@@ -260,16 +279,16 @@ def is_same(problem: Any, state: Any, work: Any, n: Any, f: Any, row: Any, split
 
 
 @scalar
-def renew_owners(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None:
-    """Give the owners the comparisons and the ε of the changed class."""
-    _, h, _ = shapes_of(state.real)
+def update_owners(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None:
+    """Write comparisons and new ε of the changed class to its owners."""
+    _, h, _ = compute_shapes(state.real)
     j, f = 0, state.classes[k, FIRST]
     while f >= 0:
         n = state.features.slots[f, PERSON]
-        split = count_split(problem, work, n, j + 1)
-        if not is_same(problem, state, work, n, f, j + 1, split):
+        split = count_separated_tasks(problem, work, n, j + 1)
+        if not is_unchanged(problem, state, work, n, f, j + 1, split):
             q = 1 - 2 * state.features.slots[f, SIGN]
-            bound_compared(problem, state, work, j + 2, n, j + 1, q)
+            bound_compared_feature(problem, state, work, j + 2, n, j + 1, q)
             copy_comparisons(state, work, f, j + 1)
             state.features.slots[f, SPLIT] = split
             draw_eps(rng, problem.tasks, state.features, work.bounds, n, f, h)
@@ -279,8 +298,8 @@ def renew_owners(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None:
 
 
 @scalar
-def count_split(problem: Any, work: Any, n: Any, row: Any) -> Any:
-    """In how many tasks of person n a row of comparisons separates products."""
+def count_separated_tasks(problem: Any, work: Any, n: Any, row: Any) -> Any:
+    """Return the number of tasks of respondent n separated in a row."""
     count = 0
     for tau in range(problem.tasks.first_task[n + 1] - problem.tasks.first_task[n]):
         count += work.separates[row, tau]

@@ -1,5 +1,4 @@
-"""A class of one attribute and its complement: levels that are liked, or the other levels
-disliked."""
+"""Exchange of a class of one attribute for its complement, with the opposite sign."""
 
 from typing import Any
 
@@ -13,10 +12,13 @@ from .class_moves import find_attribute
 
 @scalar
 def flip_classes(rng: Any, problem: Any, state: Any) -> None:
-    """Flip every class of one attribute with probability 1/2, where no product lacks it."""
-    # A symmetry of the posterior, so always accepted: of each owner the utilities of all products
-    # change by the same amount, and the prior of classes and signs does not tell a set of levels
-    # from its complement. A product that lacks the attribute belongs to neither.
+    """Flip every class of one attribute with probability 1/2.
+
+    Classes of an attribute that some product lacks are never flipped.
+    """
+    # A symmetry of the posterior, so always accepted: the utilities of all products change by the
+    # same amount for each owner, and the prior of classes and signs is equal for a set of levels
+    # and its complement. A product that lacks the attribute belongs to neither.
     for k in range(state.whole[CLASSES]):
         if state.classes[k, ACTIVE] == 1:
             i = find_attribute(problem, state.bits, k, True, 0)
@@ -26,7 +28,7 @@ def flip_classes(rng: Any, problem: Any, state: Any) -> None:
 
 @scalar
 def flip_class(problem: Any, state: Any, k: Any, i: Any) -> None:
-    """Replace class k by the other levels of its attribute i, with all signs reversed."""
+    """Replace class k by the other levels of attribute i, signs reversed."""
     row, features = state.classes, state.features
     for b in range(problem.first_bit[i], problem.first_bit[i + 1] - 1):
         state.bits[k, b >> 6] ^= np.int64(1) << (b & 63)

@@ -1,7 +1,7 @@
-"""Which of the classes with another owner a person owns: the thinned scan.
+"""Ownership of classes with other owners: the thinned scan.
 
 With o the prior odds of owning, a birth is proposed with probability min(1, o) and a death with
-min(1, 1 / o): the acceptance ratio is that of the likelihoods, and few classes are evaluated.
+min(1, 1 / o). The acceptance ratio is then the likelihood ratio, and few classes are evaluated.
 """
 
 import math
@@ -11,7 +11,7 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, shuffle
 from thali._inference.numerics.gamma import draw_log_gamma
 
-from ..likelihood import add_feature, compare, sum_features
+from ..likelihood import add_feature, compare_chosen, sum_features
 from ..prior import draw_sign
 from ..state import (
     BETA,
@@ -25,59 +25,74 @@ from ..state import (
     SIGN,
     SPLIT,
     SWITCH,
-    gather,
-    give_back,
-    take,
+    allocate_feature,
+    collect_owned_slots,
+    free_feature,
 )
-from .bounds import bound_compared, bound_owned, draw_eps, log_fit, shapes_of
+from .bounds import (
+    bound_compared_feature,
+    bound_owned_feature,
+    compute_shapes,
+    draw_eps,
+    log_bound_probability,
+)
 
 
 @scalar
 def scan_ownership(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> None:
-    """One pass over the classes that somebody else owns; row 0 of work.sums holds the differences,
-    before and after."""
-    picked = pick_classes(rng, problem, state, work, n)
-    shuffle(rng, work.order, picked)
-    for i in range(picked):
+    """Update which classes with other owners respondent n owns.
+
+    Row 0 of work.sums contains the differences, before and after.
+    """
+    n_candidates = select_candidate_classes(rng, problem, state, work, n)
+    shuffle(rng, work.order, n_candidates)
+    for i in range(n_candidates):
         k = work.order[i]
         state.counts[SWITCH, 0] += 1
-        if work.mine[k] < 0:
-            birth(rng, problem, state, work, n, k)
+        if work.class_slots[k] < 0:
+            propose_birth(rng, problem, state, work, n, k)
         else:
-            death(rng, problem, state, work, n, work.mine[k])
+            propose_death(rng, problem, state, work, n, work.class_slots[k])
 
 
 @scalar
-def find_mine(state: Any, work: Any, n: Any) -> None:
-    """The slot in which person n owns each class, or -1, into work.mine."""
+def find_owned_slots(state: Any, work: Any, n: Any) -> None:
+    """Write respondent n's slot of each class, or -1, to work.class_slots."""
     for k in range(state.whole[CLASSES]):
-        work.mine[k] = -1
-    for i in range(gather(state, work, n)):
-        work.mine[state.features.slots[work.owned[i], CLASS]] = work.owned[i]
+        work.class_slots[k] = -1
+    for i in range(collect_owned_slots(state, work, n)):
+        work.class_slots[state.features.slots[work.owned[i], CLASS]] = work.owned[i]
 
 
 @scalar
-def pick_classes(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> Any:
-    """Collect the classes with a proposed change in work.order; the draws for different classes are
-    independent."""
-    find_mine(state, work, n)
-    most = problem.prior[BETA] + state.whole[PRESENT] - 1.0
-    picked = 0
+def select_candidate_classes(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> Any:
+    """Write classes with a proposed change to work.order; return their number.
+
+    The draws for different classes are independent.
+    """
+    find_owned_slots(state, work, n)
+    total_weight = problem.prior[BETA] + state.whole[PRESENT] - 1.0
+    n_candidates = 0
     for k in range(state.whole[CLASSES]):
-        others = state.classes[k, OWNERS] - (1 if work.mine[k] >= 0 else 0)
-        if others == 0:
+        other_owners = state.classes[k, OWNERS] - (1 if work.class_slots[k] >= 0 else 0)
+        if other_owners == 0:
             continue
-        odds = others / (most - others)
-        if rng.random() * (1.0 if work.mine[k] < 0 else odds) < (odds if work.mine[k] < 0 else 1.0):
-            work.order[picked] = k
-            picked += 1
-    return picked
+        odds = other_owners / (total_weight - other_owners)
+        if rng.random() * (1.0 if work.class_slots[k] < 0 else odds) < (
+            odds if work.class_slots[k] < 0 else 1.0
+        ):
+            work.order[n_candidates] = k
+            n_candidates += 1
+    return n_candidates
 
 
 @scalar
-def birth(rng: Any, problem: Any, state: Any, work: Any, n: Any, k: Any) -> None:
-    """Birth: person n may get class k, with sign and θ from their prior and ε integrated out."""
-    g, h, next_h = shapes_of(state.real)
+def propose_birth(rng: Any, problem: Any, state: Any, work: Any, n: Any, k: Any) -> None:
+    """Propose that respondent n owns class k, with ε integrated out.
+
+    Sign and θ come from their prior.
+    """
+    g, h, next_h = compute_shapes(state.real)
     owners, negative, polarity = (
         state.classes[k, OWNERS],
         state.classes[k, NEGATIVE],
@@ -85,19 +100,21 @@ def birth(rng: Any, problem: Any, state: Any, work: Any, n: Any, k: Any) -> None
     )
     sign = draw_sign(rng, polarity, owners, negative)
     log_theta = draw_log_gamma(rng, g)
-    separated = compare(problem.tasks, state.bits, k, n, work.difference, work.separates, 0)
-    if separated > 0:
+    n_separated = compare_chosen(
+        problem.tasks, state.bits, k, n, work.difference, work.separates, 0
+    )
+    if n_separated > 0:
         q = 1 - 2 * sign
-        gain, _, count = bound_compared(problem, state, work, 0, n, 0, q)
-        least = -rng.standard_exponential() - gain
-        if not least < 0.0:
+        gain, _, count = bound_compared_feature(problem, state, work, 0, n, 0, q)
+        min_log = -rng.standard_exponential() - gain
+        if not min_log < 0.0:
             return
-        fit = log_fit(work.bounds, log_theta, h, next_h, count, least)
-        if not fit > least:
+        fit = log_bound_probability(work.bounds, log_theta, h, next_h, count, min_log)
+        if not fit > min_log:
             return
     state.counts[SWITCH, 1] += 1
-    f = take(state, n, k, sign)
-    state.features.slots[f, SPLIT] = separated
+    f = allocate_feature(state, n, k, sign)
+    state.features.slots[f, SPLIT] = n_separated
     copy_comparisons(state, work, f, 0)
     state.features.log_theta[f] = log_theta
     draw_eps(rng, problem.tasks, state.features, work.bounds, n, f, h)
@@ -105,30 +122,32 @@ def birth(rng: Any, problem: Any, state: Any, work: Any, n: Any, k: Any) -> None
 
 
 @scalar
-def death(rng: Any, problem: Any, state: Any, work: Any, n: Any, f: Any) -> None:
-    """Death: person n may lose feature f, its ε integrated out."""
+def propose_death(rng: Any, problem: Any, state: Any, work: Any, n: Any, f: Any) -> None:
+    """Propose that respondent n loses feature f, with ε integrated out."""
     if state.features.slots[f, SPLIT] == 0:
         state.counts[SWITCH, 1] += 1
-        give_back(state, f)
+        free_feature(state, f)
         return
-    _, h, next_h = shapes_of(state.real)
+    _, h, next_h = compute_shapes(state.real)
     q = 1 - 2 * state.features.slots[f, SIGN]
     state.features.slots[f, MUTE] = 1
     sum_features(problem.tasks, state.features, work.sums, 1, n)
-    gain, possible, count = bound_owned(problem, state, work, 1, n, f, q)
+    gain, possible, count = bound_owned_feature(problem, state, work, 1, n, f, q)
     state.features.slots[f, MUTE] = 0
     if not possible:
         return
-    gain += log_fit(work.bounds, state.features.log_theta[f], h, next_h, count, -math.inf)
+    gain += log_bound_probability(
+        work.bounds, state.features.log_theta[f], h, next_h, count, -math.inf
+    )
     if accept(rng, -gain):
         state.counts[SWITCH, 1] += 1
-        give_back(state, f)
-        copy_sums(work.sums, 1, 0)
+        free_feature(state, f)
+        copy_sum_row(work.sums, 1, 0)
 
 
 @scalar
 def copy_comparisons(state: Any, work: Any, f: Any, row: Any) -> None:
-    """Copy the comparisons of a class from a row of the work space to slot f."""
+    """Copy comparisons from a row of the work space to slot f."""
     for c in range(state.features.difference.shape[1]):
         state.features.difference[f, c] = work.difference[row, c]
     for tau in range(state.features.separates.shape[1]):
@@ -136,8 +155,8 @@ def copy_comparisons(state: Any, work: Any, f: Any, row: Any) -> None:
 
 
 @scalar
-def copy_sums(sums: Any, row: Any, into: Any) -> None:
-    """Copy one row of differences over another."""
+def copy_sum_row(sums: Any, row: Any, target_row: Any) -> None:
+    """Copy one complete row of differences to another."""
     for c in range(sums.total.shape[1]):
-        sums.total[into, c] = sums.total[row, c]
-        sums.apart[into, c] = sums.apart[row, c]
+        sums.total[target_row, c] = sums.total[row, c]
+        sums.apart[target_row, c] = sums.apart[row, c]

@@ -1,4 +1,4 @@
-"""Redraw the sum of one person's values, which hard choices do not identify."""
+"""Redraw the sum of one respondent's values, which choices do not identify."""
 
 import math
 from typing import Any
@@ -6,23 +6,23 @@ from typing import Any
 from thali._compile.jit import part, scalar
 from thali._inference.numerics.gamma import draw_log_gamma
 
-from ..likelihood import log_sum
+from ..likelihood import log_add_exp
 from ..state import NEXT_OWNED
-from .bounds import shapes_of
+from .bounds import compute_shapes
 
-_MIN_SUM = 1e-200  # sums below this are taken from logarithms
-# logarithm of the largest factor by which numbers are multiplied instead of being recomputed
-_FAR = 20.0
+_MIN_SUM = 1e-200  # smaller sums are computed from logarithms
+# logarithm of the largest factor by which values are multiplied instead of being recomputed
+_MAX_SHIFT = 20.0
 
 
 @scalar
-def rescale(rng: Any, problem: Any, state: Any, n: Any) -> None:
-    """Multiply all values of person n by one factor."""
-    first, end = problem.tasks.first_task[n], problem.tasks.first_task[n + 1]
+def rescale_values(rng: Any, problem: Any, state: Any, n: Any) -> None:
+    """Multiply all values of respondent n by one random factor."""
+    start, end = problem.tasks.first_task[n], problem.tasks.first_task[n + 1]
     if state.features.people[n, 0] < 0:
         return
-    g, h, _ = shapes_of(state.real)
-    total, shape, tasks = 0.0, 0.0, end - first
+    g, h, _ = compute_shapes(state.real)
+    total, shape, tasks = 0.0, 0.0, end - start
     f = state.features.people[n, 0]
     while f >= 0:
         total += state.features.theta[f]
@@ -34,19 +34,19 @@ def rescale(rng: Any, problem: Any, state: Any, n: Any) -> None:
         f = state.features.slots[f, NEXT_OWNED]
     log_total = math.log(total) if total > _MIN_SUM else log_total_value(state, n, tasks)
     shift = draw_log_gamma(rng, shape) - log_total
-    factor = math.exp(min(shift, _FAR))  # of a longer shift it is not used, and might overflow
+    factor = math.exp(min(shift, _MAX_SHIFT))  # larger shifts do not use it, and it might overflow
     f = state.features.people[n, 0]
     while f >= 0:
         state.features.log_theta[f] += shift
         state.features.theta[f] = (
             state.features.theta[f] * factor
-            if abs(shift) < _FAR
+            if abs(shift) < _MAX_SHIFT
             else math.exp(state.features.log_theta[f])
         )
         for tau in range(tasks):
             if state.features.separates[f, tau] != 0:
                 state.features.log_eps[f, tau] += shift
-                if abs(shift) < _FAR:
+                if abs(shift) < _MAX_SHIFT:
                     state.features.value[f, tau] *= factor
                 else:
                     state.features.value[f, tau] = state.features.theta[f] + math.exp(
@@ -57,17 +57,17 @@ def rescale(rng: Any, problem: Any, state: Any, n: Any) -> None:
 
 @part
 def log_total_value(state: Any, n: Any, tasks: Any) -> Any:
-    """ln of the sum of person n's values, from their logarithms."""
+    """Return ln of the sum of respondent n's values, from their logarithms."""
     total = -math.inf
     f = state.features.people[n, 0]
     while f >= 0:
         total = (
             state.features.log_theta[f]
             if total == -math.inf
-            else log_sum(total, state.features.log_theta[f])
+            else log_add_exp(total, state.features.log_theta[f])
         )
         for tau in range(tasks):
             if state.features.separates[f, tau] != 0:
-                total = log_sum(total, state.features.log_eps[f, tau])
+                total = log_add_exp(total, state.features.log_eps[f, tau])
         f = state.features.slots[f, NEXT_OWNED]
     return total

@@ -1,52 +1,52 @@
-"""The classes that one person owns alone: all replaced at once by new ones from the prior."""
+"""Replacement of all classes that one respondent owns alone by classes from the prior."""
 
 from typing import Any
 
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
 
-from ..likelihood import fill_hits, log_open_hits, look_at_hits
-from ..prior import own_new_class
-from ..state import CLASS, MUTE, OWNERS, SINGLETONS, drop_class, gather, give_back
-from .ownership import copy_sums
+from ..likelihood import fill_hits, log_likelihood_without_lapses, update_differences_and_hits
+from ..prior import add_new_class
+from ..state import CLASS, MUTE, OWNERS, SINGLETONS, collect_owned_slots, free_feature, remove_class
+from .ownership import copy_sum_row
 
 
 @scalar
-def replace_singletons(rng: Any, problem: Any, state: Any, work: Any, n: Any, new: Any) -> None:
-    """Propose a Poisson number of new classes in place of all that person n owns alone."""
-    # Row 0 of work.sums holds the differences, before and after.
-    old = 0
-    for i in range(gather(state, work, n)):
+def replace_singletons(rng: Any, problem: Any, state: Any, work: Any, n: Any, n_new: Any) -> None:
+    """Propose `n_new` classes to replace the singletons of respondent n."""
+    # Row 0 of work.sums contains the differences, before and after.
+    n_old = 0
+    for i in range(collect_owned_slots(state, work, n)):
         f = work.owned[i]
         if state.classes[state.features.slots[f, CLASS], OWNERS] == 1:
-            work.owned[old] = f
-            old += 1
-    if old == 0 and new == 0:
+            work.owned[n_old] = f
+            n_old += 1
+    if n_old == 0 and n_new == 0:
         return
     state.counts[SINGLETONS, 0] += 1
     fill_hits(problem.tasks, state.features, work.sums, work.hit, 0, n)
-    change = -log_open_hits(problem.tasks, state.lapsed, work.hit, n)
-    for i in range(old):
+    change = -log_likelihood_without_lapses(problem.tasks, state.lapsed, work.hit, n)
+    for i in range(n_old):
         state.features.slots[work.owned[i], MUTE] = 1
-    for _ in range(new):
-        own_new_class(rng, problem, state, n)
-    look_at_hits(problem, state, work, 1, n)
-    change += log_open_hits(problem.tasks, state.lapsed, work.hit, n)
+    for _ in range(n_new):
+        add_new_class(rng, problem, state, n)
+    update_differences_and_hits(problem, state, work, 1, n)
+    change += log_likelihood_without_lapses(problem.tasks, state.lapsed, work.hit, n)
     if accept(rng, change):
         state.counts[SINGLETONS, 1] += 1
-        for i in range(old):
-            forget(state, work.owned[i])
-        copy_sums(work.sums, 1, 0)
+        for i in range(n_old):
+            remove_feature_and_class(state, work.owned[i])
+        copy_sum_row(work.sums, 1, 0)
         return
-    for _ in range(new):
-        forget(state, state.features.people[n, 0])
-    for i in range(old):
+    for _ in range(n_new):
+        remove_feature_and_class(state, state.features.people[n, 0])
+    for i in range(n_old):
         state.features.slots[work.owned[i], MUTE] = 0
 
 
 @scalar
-def forget(state: Any, f: Any) -> None:
-    """Remove a feature together with its class."""
+def remove_feature_and_class(state: Any, f: Any) -> None:
+    """Remove feature f together with its class."""
     k = state.features.slots[f, CLASS]
-    give_back(state, f)
-    drop_class(state, k)
+    free_feature(state, f)
+    remove_class(state, k)

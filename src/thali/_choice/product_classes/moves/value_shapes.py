@@ -1,4 +1,4 @@
-"""The shapes of θ and ε, given all of them: a random walk on (ln a, logit σ)."""
+"""The shapes of θ and ε given all values: a random walk on (ln a, logit σ)."""
 
 import math
 from typing import Any
@@ -14,14 +14,21 @@ _SCALES = (4.0, 1.0, 0.25)
 
 @scalar
 def log_prior_shapes(a: Any, sigma: Any) -> Any:
-    """a ~ Gamma(1, 1), σ uniform, as a density of (ln a, logit σ)."""
+    """Return the log prior density of (ln a, logit σ).
+
+    a ~ Gamma(1, 1) and σ is uniform.
+    """
     return math.log(a) - a + math.log(sigma) + math.log1p(-sigma)
 
 
 @scalar
-def log_values(g: Any, h: Any, n_theta: Any, sum_theta: Any, n_eps: Any, sum_eps: Any) -> Any:
-    """The part of the density of the values that depends on their shapes g and h; the sums are of
-    logarithms."""
+def log_value_density(
+    g: Any, h: Any, n_theta: Any, sum_theta: Any, n_eps: Any, sum_eps: Any
+) -> Any:
+    """Return the log density of all values, without terms free of shapes.
+
+    The sums are sums of logarithms.
+    """
     total = 0.0
     if n_theta > 0:
         total += g * sum_theta - n_theta * math.lgamma(g)
@@ -31,8 +38,8 @@ def log_values(g: Any, h: Any, n_theta: Any, sum_theta: Any, n_eps: Any, sum_eps
 
 
 @scalar
-def sum_values(problem: Any, state: Any) -> Any:
-    """Number of θ, sum of their logarithms, the same of ε."""
+def sum_log_values(problem: Any, state: Any) -> Any:
+    """Return the number and log sum of θ, then of ε."""
     n_theta, sum_theta, n_eps, sum_eps = 0, 0.0, 0, 0.0
     for f in range(state.whole[TOP]):
         n = state.features.slots[f, PERSON]
@@ -48,28 +55,28 @@ def sum_values(problem: Any, state: Any) -> Any:
 
 
 @scalar
-def unlogit(x: Any) -> Any:
-    """1 / (1 + e^-x), never 0 or 1."""
+def inverse_logit(x: Any) -> Any:
+    """Return 1 / (1 + e^-x), limited to between 0 and 1, exclusive."""
     return min(max(1.0 / (1.0 + math.exp(-x)), 1e-12), 1.0 - 1e-12)
 
 
 @scalar
-def walk_shapes(rng: Any, problem: Any, state: Any) -> None:
-    """Ten steps of the walk: long, medium and short in turn."""
-    n_theta, sum_theta, n_eps, sum_eps = sum_values(problem, state)
+def sample_shapes_by_walk(rng: Any, problem: Any, state: Any) -> None:
+    """Take ten steps of the random walk, long, medium and short in turn."""
+    n_theta, sum_theta, n_eps, sum_eps = sum_log_values(problem, state)
     a, sigma = state.real[A], state.real[SIGMA]
-    now = log_prior_shapes(a, sigma) + log_values(
+    log_density = log_prior_shapes(a, sigma) + log_value_density(
         sigma * a, (1.0 - sigma) * a, n_theta, sum_theta, n_eps, sum_eps
     )
     for i in range(STEPS):
         scale = _SCALES[i % 3] * 2.0 / math.sqrt(1.0 + n_theta)
         new_a = a * math.exp(scale * rng.standard_normal())
-        new_sigma = unlogit(math.log(sigma / (1.0 - sigma)) + scale * rng.standard_normal())
-        then = log_prior_shapes(new_a, new_sigma) + log_values(
+        new_sigma = inverse_logit(math.log(sigma / (1.0 - sigma)) + scale * rng.standard_normal())
+        new_log_density = log_prior_shapes(new_a, new_sigma) + log_value_density(
             new_sigma * new_a, (1.0 - new_sigma) * new_a, n_theta, sum_theta, n_eps, sum_eps
         )
         state.counts[SHAPES, 0] += 1
-        if accept(rng, then - now):
+        if accept(rng, new_log_density - log_density):
             state.counts[SHAPES, 1] += 1
-            a, sigma, now = new_a, new_sigma, then
+            a, sigma, log_density = new_a, new_sigma, new_log_density
     state.real[A], state.real[SIGMA] = a, sigma

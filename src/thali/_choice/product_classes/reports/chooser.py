@@ -1,4 +1,4 @@
-"""The choices of people who own classes, as the answers about markets ask for them."""
+"""Choices of respondents who own classes, for the reports on markets."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -11,25 +11,25 @@ from ...answers.chooser import (
     AS_FITTED,
     ChoiceRule,
     Chooser,
-    Effects,
-    error_between_chains,
-    thinned,
+    LevelEffects,
+    between_chain_error,
+    select_draws,
 )
-from ...answers.effects import some_products
-from ..engines.fit import draws_between
-from ..particles import Particles, joined
+from ...answers.effects import select_products
+from ..engines.draw_records import slice_draws
+from ..particles import Particles, concatenate_draws
 
 if TYPE_CHECKING:
     import pandas
 
     from thali._data.experiments.design import ExperimentDesign
 
-# products over which utilities are averaged, as the value of a level hangs on the other attributes
-_MAX_EXAMPLES = 8
+# products over which utilities are averaged, as the value of a level depends on other attributes
+_MAX_SAMPLE_PRODUCTS = 8
 
 
 class ClassChooser(Chooser):
-    """People and the classes that they own."""
+    """Respondents and the classes that they own."""
 
     search_draws = 24  # with 4,000 occasions each
 
@@ -46,22 +46,28 @@ class ClassChooser(Chooser):
         self.chain, self.directions = draws.group, draws.monotone
 
     def cells(self, table: "pandas.DataFrame") -> np.ndarray:
+        """Return level codes of products, NaN if missing, shape (products, attributes)."""
         codes = self.data.scheme.encode(table, self.data.respondents).products
         return np.where(codes < 0, np.nan, codes)
 
     def level_cells(self) -> list[np.ndarray]:
+        """Return the codes of all levels of each attribute."""
         return [np.arange(float(len(levels))) for levels in self.data.scheme.levels.values()]
 
-    def examples(self) -> np.ndarray:
+    def sample_products(self) -> np.ndarray:
+        """Return codes of some products of the design."""
         codes = self.data.products[self.data.row_product]
-        return some_products(self.data, np.where(codes < 0, np.nan, codes), _MAX_EXAMPLES)
+        return select_products(self.data, np.where(codes < 0, np.nan, codes), _MAX_SAMPLE_PRODUCTS)
 
-    def thinned(self, most: int) -> Self:
-        kept = thinned(self.chain, most)
-        if len(kept) == len(self.chain):
+    def thin(self, max_draws: int) -> Self:
+        """Return a chooser with at most this many draws, equally many per chain."""
+        draw_indices = select_draws(self.chain, max_draws)
+        if len(draw_indices) == len(self.chain):
             return self
-        some = joined([draws_between(self.draws, d, d + 1) for d in kept.tolist()])
-        return type(self)(some, self.data, self.people)
+        draws = concatenate_draws(
+            [slice_draws(self.draws, d, d + 1) for d in draw_indices.tolist()]
+        )
+        return type(self)(draws, self.data, self.people)
 
     def shares(
         self,
@@ -71,7 +77,8 @@ class ClassChooser(Chooser):
         random_seed: Any,
         rule: ChoiceRule = AS_FITTED,
     ) -> list[np.ndarray]:
-        from .predict import share_draws
+        """Return the shares of the products of each market in every draw."""
+        from .predict import simulate_share_draws
 
         if rule is not AS_FITTED:
             raise ArgumentError(
@@ -84,46 +91,54 @@ class ClassChooser(Chooser):
                 Argument("actual"),
                 ". Remove these arguments, or fit a logit.",
             )
-        return share_draws(
-            self.draws, [_codes(cells) for cells in markets], weights, cores, random_seed
+        return simulate_share_draws(
+            self.draws, [_convert_to_codes(cells) for cells in markets], weights, cores, random_seed
         )
 
     def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
-        """Sums of signed values, of which the part that passes has its mean (1 - σ) a."""
+        """Yield sums of signed values per draw, shape (1, respondents, products).
+
+        The transient share of a value is replaced by its mean (1 - σ) a.
+        """
         from scipy import sparse
 
-        draws, codes, offset = self.draws, _codes(products), self.draws.offset[:-1]
+        draws, codes, offset = self.draws, _convert_to_codes(products), self.draws.offset[:-1]
         present, column = codes >= 0, offset + np.maximum(codes, 0)
         people = draws.n_respondents
         for d in range(draws.n_draws):
             classes = slice(*draws.first_class[d : d + 2])
             member, active = draws.member[classes], draws.active[classes]
-            held = np.logical_and.reduce(member[:, column] & present | ~active[:, None], axis=2)
-            ends = draws.first_owned[d * people : (d + 1) * people + 1]
-            own = slice(ends[0], ends[-1])
-            value = np.exp(draws.owned_log_theta[own]) + (1.0 - draws.sigma[d]) * draws.a[d]
-            signed = np.where(draws.owned_sign[own] == 1, -value, value)
-            owns = sparse.csr_array(
-                (signed, draws.owned_class[own], ends - ends[0]), (people, len(held))
+            contained = np.logical_and.reduce(
+                member[:, column] & present | ~active[:, None], axis=2
             )
-            yield (owns @ held.astype(float))[None]
+            ends = draws.first_owned[d * people : (d + 1) * people + 1]
+            owned_slice = slice(ends[0], ends[-1])
+            value = np.exp(draws.owned_log_theta[owned_slice]) + (1.0 - draws.sigma[d]) * draws.a[d]
+            signed = np.where(draws.owned_sign[owned_slice] == 1, -value, value)
+            owns = sparse.csr_array(
+                (signed, draws.owned_class[owned_slice], ends - ends[0]), (people, len(contained))
+            )
+            yield (owns @ contained.astype(float))[None]
 
     def effects(
         self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any
-    ) -> Effects:
-        from .effects import level_effects
+    ) -> LevelEffects:
+        """Return level effects of these pairs of levels."""
+        from .effects import estimate_level_effects
 
-        return level_effects(self.draws, self.data, pairs, cores, random_seed)
+        return estimate_level_effects(self.draws, self.data, pairs, cores, random_seed)
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
-        from .effects import attribute_importance
+        """Return attribute importance per respondent, and errors of the means."""
+        from .effects import estimate_attribute_importance
 
-        return attribute_importance(self.draws, self.data, cores, random_seed)
+        return estimate_attribute_importance(self.draws, self.data, cores, random_seed)
 
     def errors(self, values: np.ndarray, chain: np.ndarray) -> np.ndarray:
-        return error_between_chains(values, chain)
+        """Return Monte Carlo errors from differences between chains."""
+        return between_chain_error(values, chain)
 
 
-def _codes(cells: np.ndarray) -> np.ndarray:
-    """Level numbers; -1: missing."""
+def _convert_to_codes(cells: np.ndarray) -> np.ndarray:
+    """Return cells as level codes, -1 if missing."""
     return np.where(np.isnan(cells), -1, cells).astype(np.int64)

@@ -1,5 +1,4 @@
-"""The classes of products that people care about: similar ones as one, in words, with their owners
-and importance."""
+"""The table of product classes: similar classes merged, with owners and importance."""
 
 from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -7,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import proportion
-from thali._model.columns import MONTE_CARLO
+from thali._model.table_columns import MONTE_CARLO
 
 from ...answers.chooser import standard_error
 
@@ -20,11 +19,11 @@ if TYPE_CHECKING:
     from ..particles import Particles
 
 
-# Distinct preferences: equivalent ways to write a class are merged --------------------------------
+# Distinct preferences: equivalent classes are merged ----------------------------------------------
 
 
-class Patterns(NamedTuple):
-    """The distinct classes of all draws, and which of them each owned class is.
+class ClassPatterns(NamedTuple):
+    """Distinct classes of all draws, and the distinct class of each owned class.
 
     A disliked class with one active attribute that no product lacks equals its complement, liked:
     both give the same differences of utility. A class of products that also requires the no-choice
@@ -39,115 +38,129 @@ class Patterns(NamedTuple):
     flips: np.ndarray
 
 
-def patterns_of(draws: "Particles", design: "ExperimentDesign") -> Patterns:
-    """Merge the classes of all draws."""
+def merge_equivalent_classes(draws: "Particles", design: "ExperimentDesign") -> ClassPatterns:
+    """Merge equivalent classes of all draws."""
     active, member, offset = draws.active.copy(), draws.member.copy(), draws.offset
-    nothing = np.zeros(len(active), bool)
+    is_empty = np.zeros(len(active), bool)
     if design.inside >= 0:
         # An active attribute that the no-choice option lacks already excludes that option.
         cells = slice(offset[design.inside], offset[design.inside + 1])
-        both = active[:, design.inside] & (active.sum(axis=1) > 1)
-        nothing = both & member[:, cells][:, 0]
-        active[both, design.inside] = False
-        member[both, cells] = True
+        has_redundant_inside = active[:, design.inside] & (active.sum(axis=1) > 1)
+        is_empty = has_redundant_inside & member[:, cells][:, 0]
+        active[has_redundant_inside, design.inside] = False
+        member[has_redundant_inside, cells] = True
     only = active.argmax(axis=1)
     flips = (active.sum(axis=1) == 1) & design.never_missing[only]
     disliked = member.copy()
     attribute_of_cell = np.repeat(np.arange(len(offset) - 1), np.diff(offset))
-    own = flips[:, None] & (attribute_of_cell == only[:, None])
-    disliked[own] = ~disliked[own]
+    complement_cells = flips[:, None] & (attribute_of_cell == only[:, None])
+    disliked[complement_cells] = ~disliked[complement_cells]
     both_ways = np.concatenate([member, disliked])
     packed = np.ascontiguousarray(np.packbits(both_ways, axis=1))
-    _, first, number = np.unique(
+    _, first_index, pattern_index = np.unique(
         packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True
     )
-    of_class = number.reshape(2, -1).T.astype(np.int64)
-    of_class[nothing] = -1
-    return Patterns(np.concatenate([active, active])[first], both_ways[first], of_class, flips)
+    of_class = pattern_index.reshape(2, -1).T.astype(np.int64)
+    of_class[is_empty] = -1
+    return ClassPatterns(
+        np.concatenate([active, active])[first_index], both_ways[first_index], of_class, flips
+    )
 
 
-# Classes of products in words: "price <= 150 & zoom = yes" ----------------------------------------
+# Descriptions of classes: "price <= 150 & zoom = yes" ---------------------------------------------
 
 
 _PRODUCT, _NO_CHOICE = "any product", "no choice"
 
 
-def class_name(
+def format_class_name(
     active: np.ndarray,
     member: np.ndarray,
     scheme: "Scheme",
     monotone: np.ndarray,
     never_missing: np.ndarray,
 ) -> str:
-    """What the products of a class have in common."""
+    """Return the properties that the products of a class share, as text."""
     parts, begin = [], 0
     cuts = {attribute.name: attribute.cuts for attribute in scheme.attributes}
     for i, (name, levels) in enumerate(scheme.levels.items()):
-        held = member[begin : begin + len(levels)]
+        included = member[begin : begin + len(levels)]
         begin += len(levels)
         if not active[i]:
             continue
         if scheme.has_inside and i == 0:
-            parts.append(_PRODUCT if held[1] else _NO_CHOICE)
+            parts.append(_PRODUCT if included[1] else _NO_CHOICE)
         else:
-            parts.append(
-                f"{name}"
-                f" {_levels(held, levels, cuts.get(name, ()), monotone[i] != 0, never_missing[i])}"
-            )
+            order = (cuts.get(name, ()), monotone[i] != 0)
+            parts.append(f"{name} {_format_level_set(included, levels, *order, never_missing[i])}")
     return " & ".join(parts) or "everything"
 
 
-def _levels(
-    held: np.ndarray, levels: tuple[str, ...], cuts: tuple[float, ...], ordered: bool, whole: bool
+def _format_level_set(
+    included: np.ndarray,
+    levels: tuple[str, ...],
+    cuts: tuple[float, ...],
+    ordered: bool,
+    never_missing: bool,
 ) -> str:
-    """A threshold where the levels have an order and the set is one end of it, else one level, or a
-    list."""
-    number, last = int(held.sum()), len(levels) - 1
-    at_start, at_end = bool(held[:number].all()), bool(held[last + 1 - number :].all())
+    """Return a set of levels as a threshold, a level, or a list.
+
+    It is a threshold if the levels are ordered and the set is one end of them.
+    """
+    n_included, last_index = int(included.sum()), len(levels) - 1
+    at_start, at_end = (
+        bool(included[:n_included].all()),
+        bool(included[last_index + 1 - n_included :].all()),
+    )
     if cuts and ordered and (at_start or at_end):
         return (
-            f"<= {_number(cuts[number - 1])}" if at_start else f"> {_number(cuts[last - number])}"
+            f"<= {_format_cut(cuts[n_included - 1])}"
+            if at_start
+            else f"> {_format_cut(cuts[last_index - n_included])}"
         )
-    names = list(compress(levels, held))
-    if number == 1:
+    names = list(compress(levels, included))
+    if n_included == 1:
         return f"= {names[0]}"
     if ordered and at_start:
         return f"<= {names[-1]}"
     if ordered and at_end:
         return f">= {names[0]}"
-    if number == last and whole:
-        return f"!= {next(level for level, inside in zip(levels, held, strict=True) if not inside)}"
+    if n_included == last_index and never_missing:
+        return f"!= {levels[int(included.argmin())]}"
     return f"in {{{', '.join(names)}}}"
 
 
-def _number(cut: float) -> str:
+def _format_cut(cut: float) -> str:
+    """Return a cut between levels in positional notation."""
     return np.format_float_positional(cut, trim="-")
 
 
-# Groups of similar classes: classes that hold nearly the same products count as one ---------------
+# Groups of similar classes, which contain nearly the same products --------------------------------
 
 
-OVERLAP = "the minimum overlap of merged classes"
-SIMILAR = 0.5  # overlap from which on classes count as one
-_CENTRES = 2_000  # classes, the most important ones, around which groups form
+OVERLAP_MEANING = "the minimum overlap of merged classes"
+MIN_OVERLAP = 0.5  # default minimum overlap of merged classes
+_MAX_CENTRES = 2_000  # number of most important classes around which groups can form
 
 
-def centres_of(
-    patterns: Patterns, offset: np.ndarray, inside: int, weight: np.ndarray, similar: float
+def group_similar_classes(
+    patterns: ClassPatterns, offset: np.ndarray, inside: int, weight: np.ndarray, similar: float
 ) -> np.ndarray:
-    """The centre of every pattern's group: the heaviest one in no group yet takes in those similar
-    to it, and so on."""
+    """Return the centre of every pattern's group, shape (K,).
+
+    The most important pattern without a group takes in similar ones without a group, and so on.
+    """
     centre, free = np.arange(len(weight)), np.ones(len(weight), bool)
-    for k in np.argsort(-weight, kind="stable")[:_CENTRES]:
+    for k in np.argsort(-weight, kind="stable")[:_MAX_CENTRES]:
         if free[k]:
-            own = free & (overlaps(patterns, offset, inside, k) >= similar)
-            own[k] = True
-            centre[own], free[own] = k, False
+            members = free & (compute_overlaps(patterns, offset, inside, k) >= similar)
+            members[k] = True
+            centre[members], free[members] = k, False
     return centre
 
 
-def merged(patterns: Patterns, centre: np.ndarray) -> Patterns:
-    """The patterns of the centres, with all classes of a group counted as its centre."""
+def merge_groups(patterns: ClassPatterns, centre: np.ndarray) -> ClassPatterns:
+    """Return the patterns of the centres, with classes assigned to their centre."""
     centres, of_pattern = np.unique(centre, return_inverse=True)
     of_class = np.where(patterns.of_class < 0, -1, of_pattern[patterns.of_class]).astype(np.int64)
     return patterns._replace(
@@ -155,48 +168,51 @@ def merged(patterns: Patterns, centre: np.ndarray) -> Patterns:
     )
 
 
-def overlaps(patterns: Patterns, offset: np.ndarray, inside: int, k: int) -> np.ndarray:
-    """|A ∩ B| / |A ∪ B| of pattern k and all others, among all combinations of levels, the
-    no-choice option not one."""
-    both, sizes = np.ones(len(patterns.active)), np.ones(len(patterns.active))
-    for i, (first, last) in enumerate(pairwise(offset)):
-        held = patterns.member[:, first + (i == inside) : last]
-        both *= (held & held[k]).sum(axis=1)
-        sizes *= held.sum(axis=1)
-    union = sizes[k] + sizes - both
-    return both / np.where(union > 0.0, union, 1.0)
+def compute_overlaps(
+    patterns: ClassPatterns, offset: np.ndarray, inside: int, k: int
+) -> np.ndarray:
+    """Return |A ∩ B| / |A ∪ B| of pattern k and all patterns.
+
+    Counted among all combinations of levels, without the no-choice option.
+    """
+    n_common, n_products = np.ones(len(patterns.active)), np.ones(len(patterns.active))
+    for i, (start, stop) in enumerate(pairwise(offset)):
+        included = patterns.member[:, start + (i == inside) : stop]
+        n_common *= (included & included[k]).sum(axis=1)
+        n_products *= included.sum(axis=1)
+    n_union = n_products[k] + n_products - n_common
+    return n_common / np.where(n_union > 0.0, n_union, 1.0)
 
 
-# share of chains that attach to a class half of its importance or more: another seed finds it again
+# share of chains with at least half of the class's importance: another seed will find it again
 STABLE = 0.5
-_BLOCK = 2_000_000  # owned classes that are worked on at a time
+_BLOCK_SIZE = 2_000_000  # owned classes processed at a time
 
 
 class ClassTally(NamedTuple):
-    """Sums over draws and people, for each distinct class and group."""
+    """Sums over draws and respondents, for each distinct class and group."""
 
     owners: np.ndarray  # (K, G)
-    holders: np.ndarray  # (K, G)
+    likers: np.ndarray  # (K, G) owners who like it
     importance: np.ndarray  # (K, G)
-    draws: np.ndarray  # (K,) in which somebody owns it
-    new: np.ndarray  # (K,) sum over draws of the probability that a new person owns it
+    draws: np.ndarray  # (K,) draws with an owner
+    new: np.ndarray  # (K,) sum over draws of the probability that a new respondent owns it
 
 
-def class_table(
-    draws: "Particles", design: "ExperimentDesign", cover: float = 0.8, similar: float = SIMILAR
+def build_class_table(
+    draws: "Particles", design: "ExperimentDesign", cover: float = 0.8, similar: float = MIN_OVERLAP
 ) -> "pandas.DataFrame":
-    """Groups of similar classes, the most important first, until they cover that share of the
-    importance."""
+    """Build the table of classes, most important first, up to share `cover`."""
     from thali._tables import Table
 
     cover = proportion("cover", cover, "a share of the importance")
-    similar = proportion("similar", similar, OVERLAP)
-    patterns = patterns_of(draws, design)
-    weight = tally_of(draws, patterns).importance.sum(axis=1)
-    centre = centres_of(patterns, draws.offset, design.inside, weight, similar)
+    similar = proportion("similar", similar, OVERLAP_MEANING)
+    patterns = merge_equivalent_classes(draws, design)
+    weight = tally_owners(draws, patterns).importance.sum(axis=1)
+    centre = group_similar_classes(patterns, draws.offset, design.inside, weight, similar)
     rules = np.bincount(np.unique(centre, return_inverse=True)[1], weight > 0).astype(np.int64)
-    patterns = merged(patterns, centre)
-    tally = tally_of(draws, patterns)
+    patterns = merge_groups(patterns, centre)
+    tally = tally_owners(draws, patterns)
     count, people = draws.n_draws, draws.n_respondents
     groups = draws.n_groups
     cells = count / groups * people
@@ -205,116 +221,124 @@ def class_table(
     order = np.argsort(-mean, kind="stable")
     order = order[mean[order] > 0]
     covered = np.cumsum(mean[order])
-    shown = (
+    shown_order = (
         order[: int(np.searchsorted(covered, cover * covered[-1] * (1 - 1e-12))) + 1]
         if len(order)
         else order
     )
     of_design = (design.scheme, draws.monotone, design.never_missing)
-    names = [class_name(patterns.active[k], patterns.member[k], *of_design) for k in shown]
+    names = [
+        format_class_name(patterns.active[k], patterns.member[k], *of_design) for k in shown_order
+    ]
     with np.errstate(invalid="ignore", divide="ignore"):
-        liked = tally.holders.sum(axis=1) / tally.owners.sum(axis=1)
+        liked = tally.likers.sum(axis=1) / tally.owners.sum(axis=1)
     table = Table(
         {
             "product_class": names,
-            "rules": rules[shown],
-            "share": owners.mean(axis=1)[shown],
-            "share_se": standard_error(owners)[shown],
-            "share_new": tally.new[shown] / count,
-            "liked": liked[shown],
-            "probability": tally.draws[shown] / count,
-            "stability": (importance >= 0.5 * mean[:, None]).mean(axis=1)[shown],
-            "importance_se": standard_error(importance)[shown],
-            "importance": mean[shown],
+            "rules": rules[shown_order],
+            "share": owners.mean(axis=1)[shown_order],
+            "share_se": standard_error(owners)[shown_order],
+            "share_new": tally.new[shown_order] / count,
+            "liked": liked[shown_order],
+            "probability": tally.draws[shown_order] / count,
+            "stability": (importance >= 0.5 * mean[:, None]).mean(axis=1)[shown_order],
+            "importance_se": standard_error(importance)[shown_order],
+            "importance": mean[shown_order],
         }
     )
-    hidden = len(order) - len(shown)
+    hidden = len(order) - len(shown_order)
     if hidden:
-        rest = order[len(shown) :]
+        hidden_order = order[len(shown_order) :]
         table.loc[len(table)] = {
             "product_class": f"other ({hidden:,} {'class' if hidden == 1 else 'classes'})",
-            "rules": rules[rest].sum(),
-            "importance": mean[rest].sum(),
-            "importance_se": standard_error(importance[rest].sum(axis=0, keepdims=True))[0],
+            "rules": rules[hidden_order].sum(),
+            "importance": mean[hidden_order].sum(),
+            "importance_se": standard_error(importance[hidden_order].sum(axis=0, keepdims=True))[0],
         }
     table.attrs.update({MONTE_CARLO: True}, draws=count, groups=groups, classes=len(order))
     return table
 
 
-def tally_of(draws: "Particles", patterns: Patterns) -> ClassTally:
-    """Count owners of distinct classes, and add up how much each weighs for them."""
-    # The value of a class for a person is the sum over all columns that are this class of ±(θ + (1
-    # - σ) a), θ plus the mean of ε; its importance is the absolute value over the sum of those of
-    # all classes the person owns.
-    kinds, people = len(patterns.active), draws.n_respondents
+def tally_owners(draws: "Particles", patterns: ClassPatterns) -> ClassTally:
+    """Count owners of distinct classes, and sum their importance."""
+    # The value of a class for a respondent sums ±(θ + (1 - σ) a), θ plus the mean of ε, over all
+    # columns that are this class; its importance is the absolute value divided by the sum over all
+    # classes of the respondent.
+    n_patterns, n_people = len(patterns.active), draws.n_respondents
     groups = draws.n_groups
-    owners, holders, importance = np.zeros((3, kinds * groups))
-    in_draws = np.zeros(kinds)
-    per_draw = np.diff(draws.first_owned[::people]) if people else np.zeros(draws.n_draws, np.int64)
-    for first, last in _blocks(per_draw):
-        key, value = _merged(draws, patterns, first, last)
-        person, kind = np.divmod(key, max(kinds, 1))
-        own = np.bincount(person, np.abs(value), minlength=(last - first) * people)
-        share = np.abs(value) / np.where(own > 0, own, 1.0)[person]
-        cell = kind * groups + draws.group[first + person // people]
-        owners += np.bincount(cell, minlength=kinds * groups)
-        holders += np.bincount(cell, value > 0, minlength=kinds * groups)
-        importance += np.bincount(cell, share, minlength=kinds * groups)
-        once = np.unique(person // people * kinds + kind)
-        in_draws += np.bincount(once % max(kinds, 1), minlength=kinds)
-    shape = (kinds, groups)
-    sums = (owners.reshape(shape), holders.reshape(shape), importance.reshape(shape))
-    return ClassTally(*sums, in_draws, _new_owners(draws, patterns))
+    owners, likers, importance = np.zeros((3, n_patterns * groups))
+    in_draws = np.zeros(n_patterns)
+    per_draw = (
+        np.diff(draws.first_owned[::n_people]) if n_people else np.zeros(draws.n_draws, np.int64)
+    )
+    for start, stop in _split_draws(per_draw):
+        key, value = _sum_class_values(draws, patterns, start, stop)
+        person, pattern = np.divmod(key, max(n_patterns, 1))
+        total_value = np.bincount(person, np.abs(value), minlength=(stop - start) * n_people)
+        share = np.abs(value) / np.where(total_value > 0, total_value, 1.0)[person]
+        cell = pattern * groups + draws.group[start + person // n_people]
+        owners += np.bincount(cell, minlength=n_patterns * groups)
+        likers += np.bincount(cell, value > 0, minlength=n_patterns * groups)
+        importance += np.bincount(cell, share, minlength=n_patterns * groups)
+        draw_pattern = np.unique(person // n_people * n_patterns + pattern)
+        in_draws += np.bincount(draw_pattern % max(n_patterns, 1), minlength=n_patterns)
+    shape = (n_patterns, groups)
+    sums = (owners.reshape(shape), likers.reshape(shape), importance.reshape(shape))
+    return ClassTally(*sums, in_draws, _sum_newcomer_probabilities(draws, patterns))
 
 
-def _blocks(sizes: np.ndarray) -> Any:
-    """Ranges of draws whose owned classes fit into the memory set aside."""
-    first, filled = 0, 0
+def _split_draws(sizes: np.ndarray) -> Any:
+    """Yield ranges of draws with at most _BLOCK_SIZE owned classes."""
+    start, filled = 0, 0
     for d, size in enumerate(sizes):
-        if filled and filled + size > _BLOCK:
-            yield first, d
-            first, filled = d, 0
+        if filled and filled + size > _BLOCK_SIZE:
+            yield start, d
+            start, filled = d, 0
         filled += size
-    yield first, len(sizes)
+    yield start, len(sizes)
 
 
-def _merged(
-    draws: "Particles", patterns: Patterns, first: int, last: int
+def _sum_class_values(
+    draws: "Particles", patterns: ClassPatterns, start: int, stop: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct classes of each person and draw: (draw - first) N + person, times the number of
-    kinds, plus the kind."""
-    people, kinds = draws.n_respondents, len(patterns.active)
-    ends = draws.first_owned[first * people : last * people + 1]
+    """Return keys of owned patterns and their summed values.
+
+    A key is ((draw - first) N + respondent) K + pattern.
+    """
+    n_people, n_patterns = draws.n_respondents, len(patterns.active)
+    ends = draws.first_owned[start * n_people : stop * n_people + 1]
     entries = slice(ends[0], ends[-1])
     person = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-    d = first + person // max(people, 1)
+    d = start + person // max(n_people, 1)
     c, sign = draws.first_class[d] + draws.owned_class[entries], draws.owned_sign[entries]
     size = np.exp(draws.owned_log_theta[entries]) + ((1.0 - draws.sigma) * draws.a)[d]
-    # A value that is too small for a float still counts as one.
+    # A value that is too small for a float still has a sign.
     value = np.where((sign == 1) & ~patterns.flips[c], -1.0, 1.0) * np.maximum(
         size, np.finfo(float).tiny
     )
-    kind = patterns.of_class[c, sign]
-    there = kind >= 0
-    key, place = np.unique((person * kinds + kind)[there], return_inverse=True)
-    return key, np.bincount(place, value[there], minlength=len(key))
+    pattern = patterns.of_class[c, sign]
+    is_possible = pattern >= 0
+    key, key_index = np.unique((person * n_patterns + pattern)[is_possible], return_inverse=True)
+    return key, np.bincount(key_index, value[is_possible], minlength=len(key))
 
 
-def _new_owners(draws: "Particles", patterns: Patterns) -> np.ndarray:
-    """Sum over draws of the probability that a new person owns a class of each kind."""
-    kinds, people = len(patterns.active), draws.n_respondents
+def _sum_newcomer_probabilities(draws: "Particles", patterns: ClassPatterns) -> np.ndarray:
+    """Sum over draws the probability that a new respondent owns each pattern."""
+    n_patterns, n_people = len(patterns.active), draws.n_respondents
     draw = np.repeat(np.arange(draws.n_draws), np.diff(draws.first_class))
-    owns = draws.n_owners / (draws.beta + people)
+    owns = draws.n_owners / (draws.beta + n_people)
     free = np.where(
         draws.polarity < 0, (1.0 + draws.n_negative) / (2.0 + draws.n_owners), draws.polarity
     )
-    same = patterns.of_class[:, 0] == patterns.of_class[:, 1]
+    is_symmetric = patterns.of_class[:, 0] == patterns.of_class[:, 1]
     rows, probabilities = [], []
     for sign, decisions in enumerate((owns * (1.0 - free), owns * free)):
-        decisions = np.where(same, owns if sign == 0 else 0.0, decisions)
-        used = (patterns.of_class[:, sign] >= 0) & (decisions > 0)
-        rows.append((draw * kinds + patterns.of_class[:, sign])[used])
-        probabilities.append(decisions[used])
-    cell, place = np.unique(np.concatenate(rows), return_inverse=True)
-    none = np.exp(np.bincount(place, np.log1p(-np.concatenate(probabilities)), minlength=len(cell)))
-    return np.bincount(cell % max(kinds, 1), 1.0 - none, minlength=kinds)
+        decisions = np.where(is_symmetric, owns if sign == 0 else 0.0, decisions)
+        is_used = (patterns.of_class[:, sign] >= 0) & (decisions > 0)
+        rows.append((draw * n_patterns + patterns.of_class[:, sign])[is_used])
+        probabilities.append(decisions[is_used])
+    cell, cell_index = np.unique(np.concatenate(rows), return_inverse=True)
+    p_none = np.exp(
+        np.bincount(cell_index, np.log1p(-np.concatenate(probabilities)), minlength=len(cell))
+    )
+    return np.bincount(cell % max(n_patterns, 1), 1.0 - p_none, minlength=n_patterns)

@@ -1,5 +1,4 @@
-"""A fit of product classes as the draws of a market: everybody takes the product with the greatest
-sum of values."""
+"""A fit of product classes as market draws: each respondent takes the highest sum of values."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -10,7 +9,7 @@ from thali._inference.arrays import encode_base64, shrink_integers
 from thali._inference.indexing import part_bounds
 from thali._people.columns import people_of
 
-from ...answers.chooser import thinned
+from ...answers.chooser import select_draws
 from ...answers.simulator import (
     MarketDraws,
     Product,
@@ -30,17 +29,16 @@ if TYPE_CHECKING:
     from ..particles import Particles
 
 MIN_DRAWS, MAX_DRAWS = 40, 200
-MAX_OWNED = 150_000  # classes that people own, of all draws: two or three bytes each
+MAX_OWNED = 150_000  # owned classes over all draws: two or three bytes each
 OCCASIONS = 2_000  # of all people in a draw: the noise of a share is below .011 then
-_ROWS = 128  # passing values to choose among in each draw; a power of 2
+_N_TRANSIENT = 128  # transient values to choose from in each draw; a power of 2
 
 
-class BestOfClasses(NamedTuple):
-    """Classes of D draws and what P people of each own; values are numbers of a table that all
-    share.
+class ClassChoiceRule(NamedTuple):
+    """Classes of D draws, owned by P respondents in each, with values from a shared table.
 
     On occasion r the o-th owned class of all draws has the value values[lasting[o]] +
-    values[passing[d, h(R o + r)]], where h spreads its argument evenly and R is the number of
+    values[passing[d, h(R o + r)]], where h is a hash with even values and R is the number of
     occasions.
     """
 
@@ -60,46 +58,50 @@ class BestOfClasses(NamedTuple):
     def shares(
         self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None
     ) -> list[np.ndarray]:
-        """Share of each product in each draw, shape (draws, products), of every market; without
-        lapses."""
+        """Return shares of every market's products, without lapse, shape (draws, products)."""
         draws, people = self.counts.shape
-        of_market = hash_exponentials(draws, self.respondents) * (
+        market_weights = hash_exponentials(draws, self.respondents) * (
             1.0 if weights is None else weights
         )
-        of_market = np.take_along_axis(of_market, held(draws, people, self.respondents), axis=1)
+        market_weights = np.take_along_axis(
+            market_weights, held(draws, people, self.respondents), axis=1
+        )
         codes = [self._cells(market) for market in markets]
-        found = [np.empty((draws, len(market))) for market in markets]
+        share_arrays = [np.empty((draws, len(market))) for market in markets]
         ends = part_bounds(self.counts.sum(axis=1))
         for d in range(draws):
             member = self.member[self.first_class[d] : self.first_class[d + 1]]
             values = self._values(d, int(ends[d]), int(ends[d + 1]))
             owned = self.owned[ends[d] : ends[d + 1]]
-            for cells, shares in zip(codes, found, strict=True):
+            for cells, shares in zip(codes, share_arrays, strict=True):
                 inside = np.logical_and.reduce(member[:, cells], axis=2)
-                shares[d] = self._winners(inside, owned, values, self.counts[d], of_market[d])
-        return found
+                shares[d] = self._winners(inside, owned, values, self.counts[d], market_weights[d])
+        return share_arrays
 
-    def telling_apart(self, products: int) -> Self:
-        """The same for products whose last cell is their number, of so many, or None: every class
-        takes any."""
-        every = np.ones((len(self.member), products + 1), bool)
-        return self._replace(sizes=(*self.sizes, products), member=np.hstack([self.member, every]))
+    def telling_apart(self, n_products: int) -> Self:
+        """Return the rule for products with an additional product-number cell.
+
+        Every class contains any number.
+        """
+        all_members = np.ones((len(self.member), n_products + 1), bool)
+        return self._replace(
+            sizes=(*self.sizes, n_products), member=np.hstack([self.member, all_members])
+        )
 
     def _cells(self, market: Sequence[Product]) -> np.ndarray:
-        """Columns of `member` that the products of a market stand for, shape (products,
-        attributes)."""
-        first = part_bounds(np.add(self.sizes, 1))[:-1]
+        """Return the columns of `member` for each product, shape (products, attributes)."""
+        first_column = part_bounds(np.add(self.sizes, 1))[:-1]
         levels = [
             [size if level is None else level for size, level in zip(self.sizes, p, strict=True)]
             for p in market
         ]
-        return first + np.array(levels, np.int64)
+        return first_column + np.array(levels, np.int64)
 
     def _values(self, d: int, begin: int, end: int) -> np.ndarray:
-        """The values of the classes owned in draw d, shape (owned, occasions)."""
+        """Return the values of classes owned in draw d, shape (owned, occasions)."""
         table = self.values.astype(np.float64)
-        number = np.arange(begin * self.occasions, end * self.occasions, dtype=np.uint32)
-        rows = (spread(number) >> np.uint32(25)).reshape(-1, self.occasions)
+        counters = np.arange(begin * self.occasions, end * self.occasions, dtype=np.uint32)
+        rows = (spread(counters) >> np.uint32(25)).reshape(-1, self.occasions)
         return table[self.lasting[begin:end]][:, None] + table[self.passing[d][rows]]
 
     def _winners(
@@ -110,13 +112,13 @@ class BestOfClasses(NamedTuple):
         counts: np.ndarray,
         weights: np.ndarray,
     ) -> np.ndarray:
-        """How often each product is the best, among weighted people and occasions."""
+        """Return how often each product wins, over weighted respondents and occasions."""
         differs = np.logical_or.reduce(inside, axis=1) & ~np.logical_and.reduce(inside, axis=1)
-        kept = differs[owned >> 1]
-        signed = np.where(owned & 1, -1.0, 1.0)[kept, None] * values[kept]
-        inside = inside[owned[kept] >> 1]
+        separates = differs[owned >> 1]
+        signed = np.where(owned & 1, -1.0, 1.0)[separates, None] * values[separates]
+        inside = inside[owned[separates] >> 1]
         cases = len(counts) * self.occasions
-        person = np.repeat(np.arange(len(counts)), counts)[kept]
+        person = np.repeat(np.arange(len(counts)), counts)[separates]
         case = (person[:, None] * self.occasions + np.arange(self.occasions)).ravel()
         utility = np.stack(
             [
@@ -127,12 +129,12 @@ class BestOfClasses(NamedTuple):
             axis=1,
         )
         best = utility == utility.max(axis=1, keepdims=True)
-        of_cases = np.repeat(weights, self.occasions)
+        case_weights = np.repeat(weights, self.occasions)
         with np.errstate(invalid="ignore"):
-            return of_cases @ (best / best.sum(axis=1, keepdims=True)) / of_cases.sum()
+            return case_weights @ (best / best.sum(axis=1, keepdims=True)) / case_weights.sum()
 
     def packed(self) -> dict[str, Any]:
-        """The rule in terms of JSON."""
+        """Return the rule as JSON values."""
         return {
             "name": "best",
             "sizes": list(self.sizes),
@@ -149,78 +151,87 @@ class BestOfClasses(NamedTuple):
         }
 
 
-def market_draws(
+def build_market_draws(
     draws: "Particles", design: "ExperimentDesign", people: "pandas.DataFrame | None"
 ) -> MarketDraws:
-    """Evenly spaced draws with everybody, or, of many people, fewer draws with some people each."""
-    each = len(draws.owned_class) / draws.n_draws / draws.n_respondents  # classes of a person
-    wanted = MAX_OWNED / max(each, 1e-9) / draws.n_respondents
-    kept = thinned(draws.group, int(np.clip(wanted, MIN_DRAWS, MAX_DRAWS)))
-    most = int(MAX_OWNED / max(each, 1e-9) / len(kept))
-    number = min(draws.n_respondents, max(1, most))
-    some = "each with all respondents"
-    if number < draws.n_respondents:
-        some = (
-            f"each with {number:,} of {draws.n_respondents:,} respondents, so intervals are"
+    """Build market draws from evenly spaced draws.
+
+    With many respondents, fewer draws contain some respondents each.
+    """
+    classes_per_respondent = (
+        len(draws.owned_class) / draws.n_draws / draws.n_respondents
+    )  # classes of a person
+    max_draws = MAX_OWNED / max(classes_per_respondent, 1e-9) / draws.n_respondents
+    draw_indices = select_draws(draws.group, int(np.clip(max_draws, MIN_DRAWS, MAX_DRAWS)))
+    max_respondents = int(MAX_OWNED / max(classes_per_respondent, 1e-9) / len(draw_indices))
+    n_respondents = min(draws.n_respondents, max(1, max_respondents))
+    sentence = "each with all respondents"
+    if n_respondents < draws.n_respondents:
+        sentence = (
+            f"each with {n_respondents:,} of {draws.n_respondents:,} respondents, so intervals are"
             " slightly too wide"
         )
     return MarketDraws(
         attributes_of(design, design.scheme.levels, [False] * len(design.scheme.names)),
-        _rule(draws, kept, number),
+        _build_rule(draws, draw_indices, n_respondents),
         float(draws.lapse),
         none_of(design),
         first_task_of(design),
-        f"{len(kept):,} posterior draws, {some}",
+        f"{len(draw_indices):,} posterior draws, {sentence}",
         people=people_of(people, draws.n_respondents),
     )
 
 
-def _rule(draws: "Particles", kept: np.ndarray, people: int) -> BestOfClasses:
-    """The classes that these draws have, and what some people own in each."""
-    number = draws.n_respondents
-    places = (kept[:, None] * number + held(len(kept), people, number)).ravel()
-    counts = draws.first_owned[places + 1] - draws.first_owned[places]
-    owned = np.repeat(draws.first_owned[places] - part_bounds(counts)[:-1], counts)
+def _build_rule(draws: "Particles", draw_indices: np.ndarray, people: int) -> ClassChoiceRule:
+    """Build the rule from these draws and `people` respondents of each."""
+    n_respondents = draws.n_respondents
+    owner_indices = (
+        draw_indices[:, None] * n_respondents + held(len(draw_indices), people, n_respondents)
+    ).ravel()
+    counts = draws.first_owned[owner_indices + 1] - draws.first_owned[owner_indices]
+    owned = np.repeat(draws.first_owned[owner_indices] - part_bounds(counts)[:-1], counts)
     owned += np.arange(len(owned))
-    classes = [np.arange(*draws.first_class[[d, d + 1]].tolist()) for d in kept]
+    classes = [np.arange(*draws.first_class[[d, d + 1]].tolist()) for d in draw_indices]
     chosen = np.concatenate(classes)
     sizes = np.diff(draws.offset)
     cells = np.insert(draws.member[chosen], draws.offset[1:], ~draws.active[chosen], axis=1)
     log_theta, log_fresh = (
         draws.owned_log_theta[owned],
-        log_passing(((1.0 - draws.sigma) * draws.a)[kept]),
+        log_transient_values(((1.0 - draws.sigma) * draws.a)[draw_indices]),
     )
-    table = values_table(np.concatenate([log_theta, log_fresh.ravel()]))
-    return BestOfClasses(
+    table = build_value_table(np.concatenate([log_theta, log_fresh.ravel()]))
+    return ClassChoiceRule(
         tuple(sizes.tolist()),
-        part_bounds([len(own) for own in classes]),
+        part_bounds([len(class_indices) for class_indices in classes]),
         cells,
-        counts.reshape(len(kept), people),
+        counts.reshape(len(draw_indices), people),
         2 * draws.owned_class[owned] + draws.owned_sign[owned],
-        codes_in(table, log_theta),
-        codes_in(table, log_fresh),
+        encode_values(table, log_theta),
+        encode_values(table, log_fresh),
         table,
         max(1, -(-OCCASIONS // people)),
-        number,
+        n_respondents,
     )
 
 
-def values_table(log_values: np.ndarray) -> np.ndarray:
-    """256 values at equal ratios, the largest that of the data; those below 1e-4 of it are all the
-    smallest."""
+def build_value_table(log_values: np.ndarray) -> np.ndarray:
+    """Return 256 values at equal ratios up to the largest value.
+
+    Values below 1e-4 of the largest are rounded up to the smallest.
+    """
     top = float(log_values.max())
     return np.exp(np.linspace(top - 4.0 * np.log(10.0), top, 256)).astype(np.float32)
 
 
-def codes_in(table: np.ndarray, log_values: np.ndarray) -> np.ndarray:
-    """The nearest values of the table, by ratio."""
+def encode_values(table: np.ndarray, log_values: np.ndarray) -> np.ndarray:
+    """Return indices of the nearest values of the table, by ratio."""
     low, high = np.log(table[0].astype(float)), np.log(table[-1].astype(float))
     return np.clip(np.rint((log_values - low) * 255 / (high - low)), 0, 255).astype(np.uint8)
 
 
-def log_passing(shapes: np.ndarray) -> np.ndarray:
-    """Equally probable values of Gamma(shape, 1), their logarithms, a row for each shape."""
+def log_transient_values(shapes: np.ndarray) -> np.ndarray:
+    """Return log quantiles of Gamma(shape, 1), one row per shape."""
     from scipy.special import gammaincinv
 
     with np.errstate(divide="ignore"):
-        return np.log(gammaincinv(shapes[:, None], (np.arange(_ROWS) + 0.5) / _ROWS))
+        return np.log(gammaincinv(shapes[:, None], (np.arange(_N_TRANSIENT) + 0.5) / _N_TRANSIENT))

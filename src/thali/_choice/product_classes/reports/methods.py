@@ -1,4 +1,4 @@
-"""Reports of a fitted model of product classes: the methods of `ProductClasses` after a fit."""
+"""Reports of a fitted model of product classes: methods of `ProductClasses` after a fit."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +10,9 @@ from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, Setting
 
-from ...answers.check import HasChoiceCheck, reported_rows
+from ...answers.check import ChoiceModelCheck, read_summary_rows
 from ...answers.methods import MarketAnswers
-from .class_table import SIMILAR, class_table
+from .class_table import MIN_OVERLAP, build_class_table
 
 if TYPE_CHECKING:
     import pandas
@@ -31,8 +31,8 @@ _STUCK = (
 )
 
 
-class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
-    """Reports and predictions of a fitted model."""
+class ProductClassReports(MarketAnswers, ChoiceModelCheck, Sampled):
+    """Reports and predictions of a fitted model of product classes."""
 
     posterior_: "xarray.DataTree"
     _people_: "pandas.DataFrame | None"
@@ -40,22 +40,24 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
     _design_: "ExperimentDesign"
 
     def _fitted_parts(self) -> "tuple[Particles, ExperimentDesign]":
+        """Return the draws and the design of a fitted model."""
         self._fitted()
         return self._draws_, self._design_
 
     def _quantities(self) -> dict[str, np.ndarray]:
-        return reported_rows(self._view.draws)
+        """Return the quantities of the convergence check, by name."""
+        return read_summary_rows(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the convergence
-        check judges.
+        """Posterior summary and convergence of shares and level effects.
 
-        Rows: share[attribute=level], the expected share of the tasks of the data in which a product
-        with that level is chosen, of every level but the first; and effect[attribute: level over
-        other], how often the one is preferred to the other, all else being equal (`level_effects`),
-        of every level and the first. Both are simulated, on 2,000 occasions of a draw or more. The
-        parameters (n_classes, value_shape, stability, alpha, log_likelihood) are in `posterior_`;
-        chains seldom agree about them where they agree about predictions.
+        Rows: share[attribute=level], the expected share of the data's tasks in which a product
+        with that level is chosen, for every level but the first; and effect[attribute: level over
+        other], how often one level is preferred to the other, all else being equal
+        (`level_effects`), for every level and the first. Both are simulated on at least 2,000
+        occasions per draw. The parameters (n_classes, value_shape, stability, alpha,
+        log_likelihood) are in `posterior_`; chains rarely agree about them where they agree about
+        predictions.
 
         Parameters
         ----------
@@ -78,7 +80,7 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
         return super().summary(ci)
 
     def _advice(self) -> Advice:
-        """What helps chains that disagree: more draws, and more chains where they stay apart."""
+        """Return advice for chains that disagree: more draws or more chains."""
         sizes, now = self._view.draws.sizes, int(self.posterior_.attrs["draws"])
         stuck = (
             _STUCK,
@@ -88,40 +90,40 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
         )
         return Advice("draws", now, tunes=False, stuck=stuck, ess=SUFFICIENT_ESS)
 
-    def classes(self, cover: float = 0.8, similar: float = SIMILAR) -> "pandas.DataFrame":
-        r"""The classes of products that people care about, the most important first; similar ones
-        count as one.
+    def classes(self, cover: float = 0.8, similar: float = MIN_OVERLAP) -> "pandas.DataFrame":
+        r"""Product classes, the most important first, with similar classes merged.
 
         .. math::
 
             \mathrm{overlap}(A, B) = \frac{|A \cap B|}{|A \cup B|}, \text{ among all combinations of
             levels}
 
-        Ways to write the same preference are merged: a class with one attribute, disliked, is its
-        complement, liked, if no product lacks the attribute. Then the most important class takes in
-        those that are similar to it, the most important one of the rest does so, and so on; a group
-        goes by the name of its first class. Exact classes are seldom certain even where predictions
-        are; read them after `level_effects` and `attribute_importance`.
+        Equivalent classes are merged: a class with one attribute, disliked, equals its complement,
+        liked, if no product lacks the attribute. Then the most important class takes in similar
+        classes, the most important remaining class does the same, and so on; a group has the name
+        of its first class. Exact classes are rarely certain even if predictions are; read them
+        after `level_effects` and `attribute_importance`.
 
         Parameters
         ----------
         cover : float in (0, 1]
-            Classes are listed until they hold this share of the importance; the last row is all
-            others.
+            Classes are listed until they cover this share of the importance; the last row contains
+            all others.
         similar : float in (0, 1]
-            Least overlap with the class that gives a group its name; 1: only equal classes are one.
+            Minimum overlap with the class that gives a group its name; 1 merges only equal classes.
 
         Returns
         -------
         pandas.DataFrame
-            `product_class` in words; `rules`, the number of distinct classes that are counted as
-            this one; `probability` that anybody owns one of them, the share of draws; `stability`,
-            the share of chains in which it has at least half of its importance, so that one of .5
-            or more is likely to be seen again with another seed; `share` of respondents who own one
-            and `share_se`, its standard error over groups; `liked`, the share of owners who like
-            it; `importance`, the mean over people of its part of a person's values (they sum to 1,
-            less the probability that a person owns nothing), and `importance_se`; `share_new`, the
-            probability that a new person owns one.
+            `product_class`, a description; `rules`, the number of distinct classes merged into this
+            one; `probability` that any respondent owns one of them, the share of draws;
+            `stability`, the share of chains in which it has at least half of its importance, so
+            that a class with at least 0.5 is likely to be found with another seed; `share` of
+            respondents who own one and `share_se`, its standard error over groups; `liked`, the
+            share of owners who like it; `importance`, the mean over respondents of its share of
+            their values (importances sum to 1 minus the probability that a respondent owns no
+            class), and `importance_se`; `share_new`, the probability that a new respondent owns
+            one.
 
         Raises
         ------
@@ -130,22 +132,23 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
         ArgumentError
             If `cover` or `similar` is outside its range.
         """
-        return class_table(*self._fitted_parts(), cover, similar)
+        return build_class_table(*self._fitted_parts(), cover, similar)
 
     def _preferences(self) -> "Preferences":
-        from .effects import preferences_of
+        """Return simulated preferences between levels."""
+        from .effects import simulate_preferences
 
-        return preferences_of(*self._fitted_parts())
+        return simulate_preferences(*self._fitted_parts())
 
     def _choices_again(
         self, most: int, rng: np.random.Generator
     ) -> "tuple[ExperimentDesign, np.ndarray]":
-        """The design and replicates of all choices, at `most` draws."""
-        from ...answers.chooser import thinned
-        from .predict import drawn_choices
+        """Return the design and replicated choices of at most `most` draws."""
+        from ...answers.chooser import select_draws
+        from .predict import draw_choices
 
         draws, design = self._fitted_parts()
-        return design, drawn_choices(draws, design, rng, thinned(draws.group, most))
+        return design, draw_choices(draws, design, rng, select_draws(draws.group, most))
 
     def predict_proba(
         self,
@@ -161,28 +164,28 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
         Parameters
         ----------
         new : data frame or ChoiceExperiment
-            Tasks with the columns of the training data (that of the choice is not read). A
-            respondent who is not in the training data is a new person.
+            Tasks with the columns of the training data (the choice is not read). A respondent who
+            is not in the training data is new.
         repeats : int, optional
-            Occasions simulated of each draw; None is 3, or as many as make 5,000 of all draws; for
-            the interval 400.
+            Occasions simulated per draw; None means 3, or more up to 5,000 over all draws; 400 for
+            the interval.
         cores : int, optional
             Threads; has no influence on the numbers.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         return_se : bool
-            Whether to give the Monte Carlo standard error of each probability, too.
+            Whether to return the Monte Carlo standard error of each probability.
         ci : float in (0, 1), optional
-            The probability of an interval of each probability, over up to 400 draws of a person's
-            classes and values; of somebody new also over the people that she may be; None: none.
-            With R occasions of a draw the probability p of that draw has the noise sqrt(p (1 - p) /
-            R), by which the interval is somewhat too wide.
+            The probability of an interval of each probability, over up to 400 draws of a
+            respondent's classes and values; for new respondents also over the population; None
+            omits it. With R occasions per draw the probability p of a draw has the noise sqrt(p
+            (1 - p) / R), which makes the interval slightly too wide.
 
         Returns
         -------
         array (rows,)
             In the order of the rows; sums to 1 within a task. With `return_se` or `ci` several
-            arrays: the standard errors by the differences between the C chains, which also know of
-            chains that stay apart (whose interval takes the t distribution with C - 1 degrees of
+            arrays: standard errors from the differences between the C chains, which include
+            chains that stay apart (their interval uses the t distribution with C - 1 degrees of
             freedom; NaN for a single chain); and the lower and the upper ends of the intervals.
 
         Raises
@@ -190,38 +193,41 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
         NotFittedError
             Before `fit`.
         DataError
-            If the tasks cannot be read or hold a level that was not declared.
+            If the tasks cannot be read or contain a level that was not declared.
         ArgumentError
-            If `ci` is no probability.
+            If `ci` is not a probability.
         """
         from thali._arguments import whole
 
-        from ...answers.chooser import standard_error, with_ends
-        from .predict import DRAWS_OF_INTERVAL, tasks_proba
+        from ...answers.chooser import append_interval, standard_error
+        from .predict import INTERVAL_DRAWS, predict_tasks
 
         draws, design = self._fitted_parts()
         repeats = repeats if repeats is None else whole("repeats", repeats, 1)
         encoded = design.scheme.encode(new, design.respondents)
-        how: dict[str, Any] = {"repeats": repeats, "cores": cores, "random_seed": random_seed}
-        by_chain = tasks_proba(draws, encoded, **how)
+        settings: dict[str, Any] = {"repeats": repeats, "cores": cores, "random_seed": random_seed}
+        by_chain = predict_tasks(draws, encoded, **settings)
         p = by_chain.mean(axis=0)
 
         def drawn() -> np.ndarray:
-            return tasks_proba(
-                self._chooser().thinned(DRAWS_OF_INTERVAL).draws, encoded, by_draw=True, **how
+            return predict_tasks(
+                self._chooser().thin(INTERVAL_DRAWS).draws, encoded, by_draw=True, **settings
             )
 
-        return with_ends((p, standard_error(by_chain.T)) if return_se else p, drawn, ci)
+        return append_interval((p, standard_error(by_chain.T)) if return_se else p, drawn, ci)
 
     def _chooser(self) -> "ClassChooser":
+        """Return the chooser of the fitted respondents."""
         from .chooser import ClassChooser
 
         return ClassChooser(*self._fitted_parts(), self._people_)
 
     def _data_of_fit(self) -> "ExperimentDesign":
+        """Return the design of the training data."""
         return self._design_
 
     def _market_draws(self) -> "MarketDraws":
-        from .market import market_draws
+        """Return the draws of a market simulator."""
+        from .market import build_market_draws
 
-        return market_draws(*self._fitted_parts(), self._people_)
+        return build_market_draws(*self._fitted_parts(), self._people_)

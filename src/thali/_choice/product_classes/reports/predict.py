@@ -1,5 +1,4 @@
-"""Probabilities of choice and shares of markets that product classes predict, for known and for new
-people."""
+"""Choice probabilities and market shares of product classes, for known and new respondents."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +12,17 @@ from thali._inference.seeds import spawn_generators
 from thali._inference.threads import call_in_threads
 
 from ..prior import draw_sign
-from .choosing import (
-    add_winners,
-    draw_class,
-    draw_values,
-    fill_inside,
-    holds,
-    owned_by,
-    room_for_known,
-    room_for_newcomers,
-    separating,
-    shape_of_passing,
+from .choice_kernels import (
+    add_winner_weights,
+    bound_owned_classes,
+    bound_total_classes,
+    collect_separating_classes,
+    contains_product,
+    draw_class_members,
+    draw_occasion_values,
+    fill_membership,
+    read_owned_classes,
+    transient_shape,
 )
 
 if TYPE_CHECKING:
@@ -32,13 +31,13 @@ if TYPE_CHECKING:
 
     from ..particles import Particles
 
-MIN_REPEATS, MIN_OCCASIONS = 3, 5_000  # occasions of a draw, of all draws together
-# of an interval: the noise of a draw's probability is below .026
-DRAWS_OF_INTERVAL, OCCASIONS_OF_DRAW = 400, 400
+MIN_REPEATS, MIN_OCCASIONS = 3, 5_000  # occasions per draw, and over all draws
+# for an interval: the noise of a draw's probability is below 0.026
+INTERVAL_DRAWS, OCCASIONS_PER_DRAW = 400, 400
 
 
 @part
-def add_person(
+def count_person_choices(
     rng: Any,
     draws: Any,
     d: Any,
@@ -54,23 +53,22 @@ def add_person(
     value: Any,
     total: Any,
 ) -> None:
-    """Add to `total`, for each row of some tasks, on how many occasions a person of the data chose
-    it in draw d."""
+    """Count a respondent's simulated choices of each row in draw d."""
     # Task t has the rows first_row[t], ..., first_row[t + 1] - 1 of `codes`.
-    begin, n, sign, log_theta = owned_by(draws, d, person)
-    shape = shape_of_passing(draws, d)
+    begin, n, sign, log_theta = read_owned_classes(draws, d, person)
+    shape = transient_shape(draws, d)
     for t in range(first_task, last_task):
         first, rows = first_row[t], first_row[t + 1] - first_row[t]
-        fill_inside(draws, d, begin, n, codes[first : first + rows], rows, inside)
-        matter = separating(inside, n, rows, chosen)
-        for _ in range(repeats if matter else 1):
-            draw_values(rng, log_theta, shape, chosen, matter, log_value)
-            weight = 1.0 if matter else float(repeats)
-            add_winners(
+        fill_membership(draws, d, begin, n, codes[first : first + rows], rows, inside)
+        n_separating = collect_separating_classes(inside, n, rows, chosen)
+        for _ in range(repeats if n_separating else 1):
+            draw_occasion_values(rng, log_theta, shape, chosen, n_separating, log_value)
+            weight = 1.0 if n_separating else float(repeats)
+            add_winner_weights(
                 inside,
                 sign,
                 chosen,
-                matter,
+                n_separating,
                 log_value,
                 value,
                 0,
@@ -81,7 +79,7 @@ def add_person(
 
 
 @allocating
-def add_known(
+def count_respondent_choices(
     rng: np.random.Generator,
     draws: Any,
     first_draw: Any,
@@ -94,8 +92,7 @@ def add_known(
     room: Any,
     total: Any,
 ) -> None:
-    """Add to `total`, for each row of the tasks of some people, on how many occasions it was chosen
-    in some draws."""
+    """Count simulated choices of each row by known respondents in some draws."""
     # Person first_person + n of the data has the tasks first_task[n], ..., first_task[n + 1] - 1.
     inside, chosen = np.empty((room, np.diff(first_row).max()), np.bool_), np.empty(room, np.int64)
     log_value, value = np.empty(room), np.empty(room)
@@ -103,13 +100,13 @@ def add_known(
     for d in range(first_draw, last_draw):
         for n in range(first_task.shape[0] - 1):
             tasks = (first_task[n], first_task[n + 1])
-            add_person(
+            count_person_choices(
                 rng, draws, d, first_person + n, codes, first_row, *tasks, repeats, *work, total
             )
 
 
 @allocating
-def add_newcomers(
+def count_newcomer_choices(
     rng: np.random.Generator,
     draws: Any,
     first_draw: Any,
@@ -122,15 +119,17 @@ def add_newcomers(
     room: Any,
     total: Any,
 ) -> None:
-    """As `add_known`, for groups of new people, who join those of a draw one after the other; rows
-    are in `codes`."""
-    # Each draws from the prior given everybody before; the more of them there are, the closer their
-    # shares are to those of one population that the people of the data are a sample of. Values of
-    # an occasion are the same in all tasks.
+    """Count simulated choices of each row by new respondents in some draws.
+
+    New respondents of a group join the respondents of a draw one after the other.
+    """
+    # Each is drawn from the prior given all respondents before. With more of them, their shares
+    # approach the shares of the sampled population. Values of an occasion are the same in all
+    # tasks.
     people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
     rows = codes.shape[0]
     owners, negative = np.empty(room, np.int64), np.empty(room, np.int64)
-    polarity, held = np.empty(room, np.int64), np.empty((room, rows), np.bool_)
+    polarity, contains = np.empty(room, np.int64), np.empty((room, rows), np.bool_)
     inside = np.empty((room, rows), np.bool_)
     chosen, order = np.empty(room, np.int64), np.empty(draws.monotone.shape[0], np.int64)
     sign, log_theta = np.empty(room, np.int8), np.empty(room)
@@ -138,70 +137,83 @@ def add_newcomers(
     active = np.empty((1, draws.monotone.shape[0]), np.bool_)
     member = np.empty((1, draws.member.shape[1]), np.bool_)
     for d in range(first_draw, last_draw):
-        lasting, passing = draws.sigma[d] * draws.a[d], shape_of_passing(draws, d)
+        lasting, passing = draws.sigma[d] * draws.a[d], transient_shape(draws, d)
         begin = draws.first_class[d]
-        known = draws.first_class[d + 1] - begin
-        for c in range(known):
+        n_known = draws.first_class[d + 1] - begin
+        for c in range(n_known):
             for row in range(rows):
-                held[c, row] = holds(
+                contains[c, row] = contains_product(
                     draws.active, draws.member, begin + c, draws.offset, codes, row
                 )
         for _ in range(groups):
-            n_classes = known
-            for c in range(known):
+            n_classes = n_known
+            for c in range(n_known):
                 owners[c], negative[c] = draws.n_owners[begin + c], draws.n_negative[begin + c]
                 polarity[c] = draws.polarity[begin + c]
             for present in range(people, people + newcomers):
-                own = draw_poisson(rng, draws.alpha[d] * draws.beta / (draws.beta + present))
-                for c in range(n_classes, min(n_classes + own, room)):
-                    polarity[c] = draw_class(
+                n_new = draw_poisson(rng, draws.alpha[d] * draws.beta / (draws.beta + present))
+                for c in range(n_classes, min(n_classes + n_new, room)):
+                    polarity[c] = draw_class_members(
                         rng, draws.offset, draws.monotone, order, active, member, 0
                     )
                     owners[c], negative[c] = 0, 0
                     for row in range(rows):
-                        held[c, row] = holds(active, member, 0, draws.offset, codes, row)
-                n, others = 0, n_classes
-                n_classes = min(n_classes + own, room)
+                        contains[c, row] = contains_product(
+                            active, member, 0, draws.offset, codes, row
+                        )
+                n, n_existing = 0, n_classes
+                n_classes = min(n_classes + n_new, room)
                 for c in range(n_classes):
-                    if c < others and rng.random() * (draws.beta + present) >= owners[c]:
+                    if c < n_existing and rng.random() * (draws.beta + present) >= owners[c]:
                         continue
                     sign[n] = draw_sign(rng, polarity[c], owners[c], negative[c])
                     owners[c] += 1
                     negative[c] += sign[n]
                     log_theta[n] = draw_log_gamma(rng, lasting)
                     for row in range(rows):
-                        inside[n, row] = held[c, row]
+                        inside[n, row] = contains[c, row]
                     n += 1
-                matter = separating(inside, n, rows, chosen)
+                n_separating = collect_separating_classes(inside, n, rows, chosen)
                 for _ in range(occasions):
-                    draw_values(rng, log_theta, passing, chosen, matter, log_value)
+                    draw_occasion_values(rng, log_theta, passing, chosen, n_separating, log_value)
                     for t in range(first_row.shape[0] - 1):
-                        first, last = first_row[t], first_row[t + 1]
-                        add_winners(
-                            inside, sign, chosen, matter, log_value, value, first, last, 1.0, total
+                        start, stop = first_row[t], first_row[t + 1]
+                        add_winner_weights(
+                            inside,
+                            sign,
+                            chosen,
+                            n_separating,
+                            log_value,
+                            value,
+                            start,
+                            stop,
+                            1.0,
+                            total,
                         )
 
 
-def drawn_choices(
-    draws: "Particles", design: "ExperimentDesign", rng: np.random.Generator, kept: np.ndarray
+def draw_choices(
+    draws: "Particles",
+    design: "ExperimentDesign",
+    rng: np.random.Generator,
+    draw_indices: np.ndarray,
 ) -> np.ndarray:
-    """A choice of the people of the data in each of their tasks at the draws of those numbers,
-    shape (draws, tasks)."""
-    room, codes = room_for_known(draws), design.products[design.row_product]
-    chosen = np.empty((len(kept), len(design.chosen)), np.int64)
-    for place, d in enumerate(kept.tolist()):
+    """Draw choices of all respondents in their tasks, shape (draws, tasks)."""
+    room, codes = bound_owned_classes(draws), design.products[design.row_product]
+    chosen = np.empty((len(draw_indices), len(design.chosen)), np.int64)
+    for position, d in enumerate(draw_indices.tolist()):
         shares = np.zeros(len(design.row_product))
-        add_known(
+        count_respondent_choices(
             rng, draws, d, d + 1, 0, codes, design.first_task, design.first_row, 1, room, shares
         )
         alternatives = np.diff(design.first_row)
         p = (1.0 - draws.lapse) * shares + draws.lapse / np.repeat(alternatives, alternatives)
         noisy = np.log(p, where=p > 0.0, out=np.full(len(p), -np.inf)) + rng.gumbel(size=len(p))
-        chosen[place] = [part.argmax() for part in np.split(noisy, design.first_row[1:-1])]
+        chosen[position] = [part.argmax() for part in np.split(noisy, design.first_row[1:-1])]
     return chosen
 
 
-def tasks_proba(
+def predict_tasks(
     draws: "Particles",
     encoded: "SchemeCells",
     *,
@@ -210,8 +222,10 @@ def tasks_proba(
     cores: Any = None,
     random_seed: Any = 0,
 ) -> np.ndarray:
-    """Probability of each row of encoded tasks in each chain or draw, (parts, rows); a new person
-    for each new task."""
+    """Return the probability of each row, shape (chains or draws, rows).
+
+    Every task of an unknown respondent belongs to a new one.
+    """
     person, task = encoded.respondent_of_row, encoded.task_of_row
     unit = np.where(person >= 0, person, draws.n_respondents + task)
     order = np.lexsort((task, unit))
@@ -222,7 +236,7 @@ def tasks_proba(
     people = of_task[first_task[:-1]]
     people = np.where(people < draws.n_respondents, people, -1)
     codes, row_product = np.unique(encoded.products[order], axis=0, return_inverse=True)
-    found = probabilities_in_parts(
+    sorted_p = estimate_row_probabilities(
         draws,
         codes,
         row_product.ravel(),
@@ -234,12 +248,12 @@ def tasks_proba(
         cores=cores,
         random_seed=random_seed,
     )
-    result = np.empty(found.shape)
-    result[:, order] = found
-    return result
+    p = np.empty(sorted_p.shape)
+    p[:, order] = sorted_p
+    return p
 
 
-def probabilities_in_parts(
+def estimate_row_probabilities(
     draws: "Particles",
     products: np.ndarray,
     row_product: np.ndarray,
@@ -252,54 +266,72 @@ def probabilities_in_parts(
     cores: int | None,
     random_seed: Any,
 ) -> np.ndarray:
-    """Probability that each row is chosen in its task, averaged over the draws of each chain, shape
-    (chains, rows).
+    """Estimate the probability of each row in its task, shape (chains, rows).
 
     `by_draw`: in each draw, shape (draws, rows), of occasions of the same new person.
     """
-    from ..engines.fit import draws_between
+    from ..engines.draw_records import slice_draws
 
-    count = draws.a.shape[0]
-    number = count if by_draw else draws.n_groups
-    each = count // number
-    parts = [draws_between(draws, part * each, (part + 1) * each) for part in range(number)]
+    n_draws = draws.a.shape[0]
+    n_parts = n_draws if by_draw else draws.n_groups
+    draws_per_part = n_draws // n_parts
+    parts = [
+        slice_draws(draws, part * draws_per_part, (part + 1) * draws_per_part)
+        for part in range(n_parts)
+    ]
     repeats = repeats or (
-        OCCASIONS_OF_DRAW if by_draw else max(MIN_REPEATS, -(-MIN_OCCASIONS // count))
+        OCCASIONS_PER_DRAW if by_draw else max(MIN_REPEATS, -(-MIN_OCCASIONS // n_draws))
     )
     groups, occasions = (1, repeats) if by_draw else (repeats, 1)
     rngs = spawn_generators(random_seed, len(people))
-    room_known = room_for_known(draws)
-    room_new = room_for_newcomers(draws, 1)
-    total = np.zeros((number, len(row_product)))
+    room_known = bound_owned_classes(draws)
+    room_new = bound_total_classes(draws, 1)
+    total = np.zeros((n_parts, len(row_product)))
 
     def work(unit: int) -> None:
         tasks = first_row[first_task[unit] : first_task[unit + 1] + 1]
         rows = slice(tasks[0], tasks[-1])
         starts, person = np.ascontiguousarray(tasks - tasks[0], np.int64), int(people[unit])
         codes = np.ascontiguousarray(products[row_product[rows]], np.int64)
-        known = (codes, np.array([0, len(starts) - 1], np.int64), starts, repeats, room_known)
-        new = (groups, 1, occasions, codes, starts, room_new)
-        for some, of_part in zip(parts, total[:, rows], strict=True):
+        respondent_arguments = (
+            codes,
+            np.array([0, len(starts) - 1], np.int64),
+            starts,
+            repeats,
+            room_known,
+        )
+        newcomer_arguments = (groups, 1, occasions, codes, starts, room_new)
+        for part_draws, part_total in zip(parts, total[:, rows], strict=True):
             if person >= 0:
-                add_known(rngs[unit], some, 0, each, person, *known, of_part)
+                count_respondent_choices(
+                    rngs[unit],
+                    part_draws,
+                    0,
+                    draws_per_part,
+                    person,
+                    *respondent_arguments,
+                    part_total,
+                )
             else:
-                add_newcomers(rngs[unit], some, 0, each, *new, of_part)
+                count_newcomer_choices(
+                    rngs[unit], part_draws, 0, draws_per_part, *newcomer_arguments, part_total
+                )
 
     call_in_threads(work, len(people), cores)
     alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
-    return (1.0 - draws.lapse) * total / (each * repeats) + draws.lapse / alternatives
+    return (1.0 - draws.lapse) * total / (draws_per_part * repeats) + draws.lapse / alternatives
 
 
-# Simulated markets: the share of people who would choose each product, before and after a change
+# Simulated markets: shares of the products, before and after a change -----------------------------
 
 
-_OCCASIONS = 4_000  # of all people in a draw: the noise of a share is below .008 then
-# for each respondent: their variance is a tenth of the sampling variance of the respondents
+_OCCASIONS = 4_000  # per draw over all respondents: the noise of a share is below 0.008
+# per respondent: their variance is a tenth of the sampling variance of the respondents
 _NEWCOMERS = 10
 
 
 @allocating
-def add_shares(
+def add_market_choices(
     rng: np.random.Generator,
     draws: Any,
     d: Any,
@@ -310,68 +342,74 @@ def add_shares(
     room: Any,
     total: Any,
 ) -> None:
-    """Add to `total`, for each product of each market, how often it is chosen by all people in draw
-    d, by weight."""
-    # Market m offers the rows first_row[m], ..., first_row[m + 1] - 1 of `codes`; on an occasion a
-    # person's values are the same in all markets. People without weight are left out.
+    """Add the weighted choices of each market's products in draw d."""
+    # Market m offers the rows first_row[m], ..., first_row[m + 1] - 1 of `codes`. On an occasion a
+    # respondent's values are the same in all markets. Respondents with weight 0 are skipped.
     people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
     rows = codes.shape[0]
     inside = np.empty((room, rows), np.bool_)
     chosen = np.empty(room, np.int64)
     log_value, value = np.empty(room), np.empty(room)
-    shape = shape_of_passing(draws, d)
+    shape = transient_shape(draws, d)
     for person in range(people):
         if weights[person] == 0.0:
             continue
-        begin, n, sign, log_theta = owned_by(draws, d, person)
-        fill_inside(draws, d, begin, n, codes, rows, inside)
-        matter = separating(inside, n, rows, chosen)
+        begin, n, sign, log_theta = read_owned_classes(draws, d, person)
+        fill_membership(draws, d, begin, n, codes, rows, inside)
+        n_separating = collect_separating_classes(inside, n, rows, chosen)
         for _ in range(repeats):
-            draw_values(rng, log_theta, shape, chosen, matter, log_value)
+            draw_occasion_values(rng, log_theta, shape, chosen, n_separating, log_value)
             for m in range(first_row.shape[0] - 1):
-                first, last = first_row[m], first_row[m + 1]
-                add_winners(
+                start, stop = first_row[m], first_row[m + 1]
+                add_winner_weights(
                     inside,
                     sign,
                     chosen,
-                    matter,
+                    n_separating,
                     log_value,
                     value,
-                    first,
-                    last,
+                    start,
+                    stop,
                     weights[person],
                     total,
                 )
 
 
-def share_draws(
+def simulate_share_draws(
     draws: "Particles",
     markets: list[np.ndarray],
     weights: np.ndarray | None,
     cores: int | None = None,
     random_seed: Any = 0,
 ) -> list[np.ndarray]:
-    """Shares of the products of several markets in every draw, by the weights (respondents,) or
-    (draws, respondents) of respondents; None: of new people."""
+    """Return shares of products of several markets, arrays (draws, products).
+
+    Weights of respondents have shape (respondents,) or (draws, respondents); None simulates new
+    respondents.
+    """
     codes = np.ascontiguousarray(np.concatenate(markets), np.int64)
     first_row = part_bounds([len(market) for market in markets])
     rngs = spawn_generators(random_seed, draws.n_draws)
     total = np.zeros((draws.n_draws, len(codes)))
     newcomers = max(_OCCASIONS, _NEWCOMERS * draws.n_respondents)
-    of_draws = np.ones((draws.n_draws, draws.n_respondents)) * (1.0 if weights is None else weights)
-    repeats = 1 if weights is None else max(1, -(-_OCCASIONS // np.count_nonzero(of_draws[0])))
-    room = room_for_newcomers(draws, newcomers) if weights is None else room_for_known(draws)
+    draw_weights = np.ones((draws.n_draws, draws.n_respondents)) * (
+        1.0 if weights is None else weights
+    )
+    repeats = 1 if weights is None else max(1, -(-_OCCASIONS // np.count_nonzero(draw_weights[0])))
+    room = bound_total_classes(draws, newcomers) if weights is None else bound_owned_classes(draws)
 
     def work(d: int) -> None:
         if weights is None:
-            add_newcomers(
+            count_newcomer_choices(
                 rngs[d], draws, d, d + 1, 1, newcomers, 1, codes, first_row, room, total[d]
             )
         else:
-            add_shares(rngs[d], draws, d, of_draws[d], codes, first_row, repeats, room, total[d])
+            add_market_choices(
+                rngs[d], draws, d, draw_weights[d], codes, first_row, repeats, room, total[d]
+            )
 
     call_in_threads(work, draws.n_draws, cores)
-    total /= newcomers if weights is None else of_draws.sum(axis=1, keepdims=True) * repeats
+    total /= newcomers if weights is None else draw_weights.sum(axis=1, keepdims=True) * repeats
     alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
     total = (1.0 - draws.lapse) * total + draws.lapse / alternatives
     return np.split(total, first_row[1:-1], axis=1)

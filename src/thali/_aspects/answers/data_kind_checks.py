@@ -1,0 +1,57 @@
+"""Refuse answers that a posterior cannot give because of its kind of data or its population."""
+
+from thali._data.kinds import OWN
+from thali._posterior.view import Posterior
+from thali.errors import ArgumentError
+
+
+def require_one_known_group(posterior: Posterior, answer_name: str) -> Posterior:
+    """Return the posterior of one group and a known likelihood, or raise.
+
+    The ArgumentError names the requested answer, `what`.
+    """
+    if posterior.data_kind == OWN:
+        raise ArgumentError(
+            f"{answer_name} is not available for a custom likelihood, whose predictions thali does"
+            " not know; compute it from posterior_['latent_features']['features'] and ['weights']."
+        )
+    if posterior.groups:
+        first_group = posterior.groups[0]
+        raise ArgumentError(
+            f"{answer_name} requires one group of respondents; use the model of one group, such as"
+            f" of_group({first_group!r})."
+        )
+    if posterior.has_classes:
+        raise ArgumentError(
+            f"{answer_name} requires one latent class; use the model of one class, such as"
+            " respondents.of_class(1)."
+        )
+    return posterior
+
+
+def require_choices(posterior: Posterior, answer_name: str) -> Posterior:
+    """Return the posterior if its data are choices of one group, or raise."""
+    if not require_one_known_group(posterior, answer_name).facts.of_choices:
+        raise requires_choices_error(posterior, answer_name)
+    return posterior
+
+
+def requires_choices_error(posterior: Posterior, answer_name: str) -> ArgumentError:
+    """Return the error of an answer that only choices of one group have."""
+    require_one_known_group(posterior, answer_name)
+    return ArgumentError(
+        f"{answer_name} requires a model fitted to choices; this model was fitted to"
+        f" {posterior.data_kind}. Use features(), and posterior_['posterior']['similarity'] for"
+        " predictions."
+    )
+
+
+def require_data_kind(required_kind: str, posterior: Posterior, answer_name: str) -> Posterior:
+    """Return the posterior of one group with this data kind, or raise."""
+    data_kind = require_one_known_group(posterior, answer_name).data_kind
+    if data_kind != required_kind:
+        raise ArgumentError(
+            f"{answer_name} requires a model fitted to {required_kind}; this model was fitted to"
+            f" {data_kind}."
+        )
+    return posterior

@@ -1,0 +1,150 @@
+"""Latent classes: their posterior as one of groups, and predictions for a new respondent."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.kinds import GROUPS
+from thali._inference.numerics.counts import compute_outcomes
+from thali._model.option_sets import pair_indices, tabulate_outcomes
+from thali._people.latent_classes import aligned_shares
+from thali._posterior.view import POPULATION, Posterior, parted
+
+from ..draws.columns import columns_of
+from ..draws.covariates import Lift
+from ..draws.probabilities import probability_blocks
+from ..draws.tree import DataPart
+from .group_posterior import join_parts
+from .predict import AskedSets, build_lift
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def list_respondent_answers(posterior: Posterior) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the respondent, answer index and count of each observed answer."""
+    fixed = posterior.fixed
+    rows = fixed["answer_respondent"].values, fixed["answer_place"].values
+    return *rows, posterior.observed["answers"].values
+
+
+def convert_classes_to_groups(
+    posterior: Posterior, parts: Sequence[DataPart], place_indices: Sequence[np.ndarray]
+) -> Posterior:
+    """Return the posterior of the classes as groups "1", "2", ...
+
+    `parts` are the data of each class, and `kept` the indices of the sets in each part.
+    """
+    n_classes, order = posterior.most_classes, posterior.class_order
+    variables, shape = posterior.whole(), posterior.shape
+    names = [str(g + 1) for g in range(n_classes)]
+    observed = join_parts(parts, "observed", 0, {})
+    constants = join_parts(
+        parts, "constants", 0, {"option": posterior.fixed["option"].values, "group": names}
+    )
+    fixed = posterior.fixed
+    scalars = [name for name in fixed if not fixed[name].dims and name not in ("kinds", POPULATION)]
+    constants = constants.assign({name: fixed[name] for name in scalars} | {POPULATION: GROUPS})
+    datasets = {"observed_data": observed, "constant_data": constants}
+    for name in [
+        str(name) for name in variables.data_vars if "kind_number" in variables[name].dims
+    ]:
+        values, dims = variables[name].values, variables[name].dims
+        class_index = order.reshape(*shape, n_classes, *[1] * (values.ndim - 3))
+        values, base_name = (
+            np.take_along_axis(values, class_index, axis=2),
+            name.removeprefix("kind_"),
+        )
+        variables = variables.drop_vars(name)
+        if dims[3:] == ("place",):  # the sets that members of each class answered
+            variables = variables.drop_vars(base_name).drop_dims(("place", "place_number"))
+            variables[base_name] = (
+                dims[:2] + dims[3:],
+                np.concatenate([values[:, :, g, place_indices[g]] for g in range(n_classes)], 2),
+            )
+            continue
+        new_name = f"group_{base_name}" if base_name in ("weights", "unique_weights") else base_name
+        variables[new_name] = (
+            tuple("group" if dim == "kind_number" else dim for dim in dims),
+            values,
+        )
+    variables = variables.drop_vars(
+        ["kind", "n_classes", "respondent", "class_order"]
+    ).assign_coords(group=names)
+    if "set_probability" in variables:
+        rows = {name: observed[name].values for name in ("offered", "alternative", "place_group")}
+        labels = [
+            f"{alternative} | {offered}"
+            for alternative, offered in zip(rows["alternative"], rows["offered"], strict=True)
+        ]
+        variables = variables.assign_coords(place_group=("place", rows["place_group"]))
+        variables = variables.assign_coords(place=np.array(labels, dtype=str))
+    return Posterior.of(
+        parted(variables) | datasets | {"sample_stats": posterior.stats}, posterior.attributes
+    )
+
+
+# Predictions for a new respondent: a mixture over classes -----------------------------------------
+
+
+def predict_new_respondent(
+    posterior: Posterior, classes: Posterior, sets: Any, return_se: bool, covariates: Any
+) -> Any:
+    """Predict choice probabilities of a new respondent from latent classes.
+
+    For pairs they are the probabilities of the first option; otherwise, for each set, those of its
+    members. `classes` is the posterior as groups.
+    """
+    asked_sets, lift = AskedSets(posterior, sets), build_lift(posterior, sets, covariates)
+    if asked_sets.paired:
+        first, second = asked_sets.pairs
+        outcome_probability = compute_new_outcomes(posterior, classes, first, second, lift)
+        return asked_sets.means(
+            outcome_probability[..., 0]
+            / (outcome_probability[..., 0] + outcome_probability[..., 2]),
+            return_se,
+        )
+    class_shares = aligned_shares(posterior)
+    class_probabilities = [
+        asked_sets.probabilities(columns_of(classes.of_group(name))) for name in classes.groups
+    ]
+    return asked_sets.means(
+        np.sum([class_shares[:, g, None] * p for g, p in enumerate(class_probabilities)], axis=0),
+        return_se,
+    )
+
+
+def compute_new_outcomes(
+    posterior: Posterior,
+    classes: Posterior,
+    first: np.ndarray,
+    second: np.ndarray,
+    lift: "Lift | None",
+) -> np.ndarray:
+    """Compute outcome probabilities of a new respondent, (draws, pairs, 3).
+
+    Outcomes are the first option, a tie, and the second option.
+    """
+    class_shares, lapse = aligned_shares(posterior), posterior.lapse
+    probabilities = np.zeros((len(class_shares), len(first), 3))
+    for g, name in enumerate(classes.groups):
+        class_posterior = classes.of_group(name)
+        for draws, p, q in probability_blocks(
+            columns_of(class_posterior), first, second, lapse, lift
+        ):
+            nu = np.zeros(1) if class_posterior.tie is None else class_posterior.tie[draws, None]
+            probabilities[draws] += class_shares[draws, g, None, None] * compute_outcomes(p, q, nu)
+    return probabilities
+
+
+def new_outcomes_table(
+    posterior: Posterior, classes: Posterior, pairs: Any, covariates: Any
+) -> "pandas.DataFrame":
+    """Return a new respondent's outcome probabilities: a, b, p_a, p_tie, p_b."""
+    labels = posterior.labels
+    first, second = pair_indices(pairs, labels, posterior.tie is not None)
+    draws = compute_new_outcomes(
+        posterior, classes, first, second, build_lift(posterior, pairs, covariates)
+    )
+    return tabulate_outcomes(labels, first, second, draws.mean(axis=0))

@@ -1,0 +1,198 @@
+"""Posterior of latent classes as a tree.
+
+The tree has the variables of one group, with probabilities for a new respondent, and in addition
+the class of each respondent (`kind`), the weights of each class, scaled like weights of groups, and
+the quantities that depend on them. Class numbers are arbitrary and change between draws;
+`class_order` makes them comparable.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.kinds import KINDS
+from thali._model.stored_choices import MAX_PAIRS
+from thali._people.latent_classes import shares_of_new
+from thali._posterior.densities import is_pointwise
+from thali._posterior.store import origin, tree_of
+from thali._posterior.view import POPULATION
+
+from ..draws.tree import kept_draws, stored_features
+from .group_posterior import (
+    average_weights,
+    build_unique_variables,
+    list_group_columns,
+    pad_weights,
+    scale_weights,
+)
+
+if TYPE_CHECKING:
+    import xarray
+
+    from ..samplers.draw_record import ChainDraws
+
+MIN_LOG = -1e4  # replaces the logarithm of a probability of 0
+_CLASS_DESCRIPTIONS = {
+    "kind": "class of each respondent; class numbers are arbitrary and change between draws",
+    "n_classes": "number of occupied classes",
+    "choice_probability": "probability that a new respondent chooses the first of a pair, including"
+    " lapses",
+    "kind_choice_probability": "probability that a respondent of each class chooses the first of a"
+    " pair, including lapses",
+    "set_probability": "probability that a new respondent chooses the alternative out of those"
+    " offered, including lapses",
+    "kind_set_probability": "probability that a respondent of each class chooses the alternative,"
+    " including lapses",
+    "tie": "nu, the tie parameter, mean over the possible classes of a new respondent",
+    "kind_tie": "nu, the tie parameter, in each class",
+    "kind_weights": "weight of a feature in each class; padded with 0",
+    "kind_unique_weights": "weight of the unique aspect of an option, in each class",
+    "weights": "weight of a feature, mean over classes; padded with 0",
+    "unique_weights": "weight of the unique aspect of an option, mean over classes",
+    "kappa": "similarity of the classes: weights are Gamma(kappa, kappa / v) around the common"
+    " weight v",
+}
+
+
+def build_class_tree(
+    chains: Sequence["ChainDraws"],
+    data: Any,
+    likelihood: Any,
+    *,
+    learned_alpha: bool,
+    similar: bool,
+    attrs: Mapping[str, object],
+) -> "xarray.DataTree":
+    """Build a tree from the draws of all chains, cut to the shortest."""
+    import xarray as xr
+    from scipy.sparse import csr_array
+
+    draws, questions = kept_draws(chains), data.questions("tie" in likelihood.parameters)
+    answers = questions.given
+    shape, n_classes = draws.shape, draws.chains[0].unique_weights.shape[1]
+    class_draws = np.concatenate(draws.stacked(chain.kinds for chain in draws.chains))
+    sizes = (class_draws[:, :, None] == np.arange(n_classes)).sum(axis=1)
+    labels, respondents = (
+        np.asarray(data.labels, dtype=str),
+        np.asarray(answers.respondents, dtype=str),
+    )
+    coefficients = questions.compute_respondent_coefficients()
+    dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
+
+    class_columns, parts = list_group_columns(draws, range(n_classes)), []
+    class_parameters = {
+        name: [draws.parameter(f"{name} {g}") for g in range(n_classes)]
+        for name in likelihood.parameters
+    }
+    for g, columns in enumerate(class_columns):
+        flat = {name: values[g].ravel() for name, values in class_parameters.items()}
+        parts.append(likelihood.posterior_part(columns, flat, data, shape, dense))
+    columns_by_class = scale_weights(class_columns, parts, class_parameters)
+    mean_columns, first_part = average_weights(columns_by_class), parts[0]
+    variables = {
+        **draws.variables(coefficients.sum()),
+        **({"kappa": (("chain", "draw"), draws.parameter("kappa"))} if similar else {}),
+        "n_classes": (("chain", "draw"), (sizes > 0).sum(axis=1).reshape(shape)),
+        "kind": (("chain", "draw", "respondent"), class_draws.reshape(*shape, -1)),
+        **stored_features(mean_columns, shape, dense),
+        "kind_weights": (
+            ("chain", "draw", "kind_number", "feature"),
+            pad_weights(columns_by_class, shape),
+        ),
+    }
+    if likelihood.unique:
+        variables |= build_unique_variables(
+            mean_columns, columns_by_class, shape, "kind_number", "kind_unique_weights"
+        )
+    shares = shares_of_new(sizes).reshape(*shape, n_classes)
+    for name, values in class_parameters.items():
+        if name in first_part.descriptions:  # the parts contain the others
+            class_values = np.stack(values, axis=2)
+            variables[f"kind_{name}"] = ("chain", "draw", "kind_number"), class_values
+            variables[name] = ("chain", "draw"), (shares * class_values).sum(axis=2)
+    ties = variables["kind_tie"][1] if "kind_tie" in variables else None
+    for name, (dims, values) in first_part.variables.items():
+        # a quantity of the owners, or a parameter that all classes share
+        if len(dims) == 2 or name in first_part.common:
+            variables[name] = dims, values
+        elif name != "unique_weights":
+            class_values = np.stack([class_part.variables[name][1] for class_part in parts], axis=2)
+            variables[name] = (
+                dims,
+                average_over_classes(
+                    shares, class_values, ties if name == "choice_probability" else None
+                ),
+            )
+            variables[f"kind_{name}"] = (*dims[:2], "kind_number", *dims[2:]), class_values
+    coordinates = {"option": labels, "respondent": respondents}
+    descriptions = first_part.descriptions | _CLASS_DESCRIPTIONS
+    datasets = draws.groups(variables, coordinates | first_part.coordinates, descriptions)
+    with np.errstate(divide="ignore"):  # a probability of 0
+        logs = [
+            np.log(class_part.answers()) for class_part in parts if class_part.answers is not None
+        ]
+    if logs and is_pointwise(len(respondents), len(class_draws)):
+        times = csr_array(
+            (answers.times, (answers.answer, answers.respondent)),
+            (logs[0].shape[1], len(respondents)),
+        )
+        by_person = np.stack([np.maximum(log, MIN_LOG) @ times for log in logs], axis=2)
+        terms = _log_person_terms(by_person, class_draws) + coefficients
+        likelihood_variable = ("chain", "draw", "respondent"), terms.reshape(*shape, -1)
+        datasets["log_likelihood"] = xr.Dataset(
+            {"answers": likelihood_variable}, draws.coordinates() | {"respondent": respondents}
+        )
+    observed = first_part.observed | {"answers": ("given_answer", answers.times)}
+    datasets["observed_data"] = xr.Dataset(observed, first_part.observed_coordinates)
+    constants = first_part.constants | {
+        "answer_respondent": ("given_answer", answers.respondent),
+        "answer_place": ("given_answer", answers.answer),
+    }
+    datasets["constant_data"] = xr.Dataset(
+        constants, {**first_part.observed_coordinates, "option": labels, "respondent": respondents}
+    )
+    scalars = {
+        "kind": first_part.kind,
+        POPULATION: KINDS,
+        "learned_alpha": bool(learned_alpha),
+        "similar": bool(similar),
+    }
+    datasets["constant_data"] = datasets["constant_data"].assign(scalars | {"kinds": n_classes})
+    return tree_of(datasets, {**origin(), **attrs})
+
+
+def average_over_classes(
+    shares: np.ndarray, probabilities: np.ndarray, ties: np.ndarray | None
+) -> np.ndarray:
+    """Average probabilities over classes by their shares, (..., n).
+
+    `each` has shape (..., classes, n). For pairs with `ties`, probabilities are conditional on a
+    choice, so classes are weighted by how often they choose.
+    """
+    if ties is None:
+        return np.einsum("...g,...gn->...n", shares, probabilities)
+    weights = shares[..., None] / (
+        1.0 + ties[..., None] * np.sqrt(probabilities * (1.0 - probabilities))
+    )
+    return (weights * probabilities).sum(axis=-2) / weights.sum(axis=-2)
+
+
+def _log_person_terms(logs: np.ndarray, class_draws: np.ndarray) -> np.ndarray:
+    """Return log probabilities of each respondent's answers given all other classes.
+
+    `logs` has shape (draws, respondents, classes), `of` are the classes of the draws.
+    """
+    # Conditional on the weights of all classes, so that importance sampling can predict the answers
+    # of held-out respondents.
+    from scipy.special import logsumexp
+
+    _, n_respondents, n_classes = logs.shape
+    terms = np.empty(logs.shape)
+    for g in range(n_classes):
+        is_member = class_draws == g
+        n_others = is_member.sum(axis=1, keepdims=True) - is_member
+        terms[:, :, g] = logs[:, :, g] + np.log(
+            (n_others + 1.0) / (n_respondents - 1.0 + n_classes)
+        )
+    return np.asarray(logsumexp(terms, axis=2))

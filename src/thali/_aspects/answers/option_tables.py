@@ -1,0 +1,129 @@
+"""Ranks, unique weights and similarities of options."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali._inference.indexing import BLOCK
+from thali._inference.numerics.ranks import average_ranks
+from thali._posterior.interval import tails_of
+from thali._posterior.view import Posterior
+from thali.errors import ArgumentError
+
+from ..draws.columns import FeatureColumns, columns_of
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def compute_utilities(columns: FeatureColumns) -> np.ndarray:
+    r"""Compute utilities per draw, (draws, options); higher ones are chosen more often.
+
+    .. math:: U_i = u_i + \sum_k w_k f_{ik}
+    """
+    utility = columns.unique_weights.astype(float)
+    column = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
+    np.add.at(utility, (columns.draw[column], columns.owners), columns.weights[column])
+    return utility
+
+
+def compute_shares(utility: np.ndarray) -> np.ndarray:
+    """Return utilities divided by their sum over options, the last axis."""
+    return utility / utility.sum(axis=-1, keepdims=True)
+
+
+def compute_ranks(posterior: Posterior) -> np.ndarray:
+    """Return the rank of each option by utility, (draws, options).
+
+    Rank 1 is the highest utility; ties share their mean rank.
+    """
+    return average_ranks(-compute_utilities(columns_of(posterior)))
+
+
+# Weight unique to each option ---------------------------------------------------------------------
+
+
+def unique_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
+    """Return a table of each option's unique weight and its share.
+
+    It is the sum of its unique aspect and of the features that no other option owns.
+    """
+    import pandas as pd
+
+    from thali._tables import Table
+
+    columns = columns_of(posterior)
+    weights = columns.unique_weights.copy()
+    single_columns = np.flatnonzero(columns.sizes == 1)
+    np.add.at(
+        weights,
+        (columns.draw[single_columns], columns.owners[columns.first_owner[single_columns]]),
+        columns.weights[single_columns],
+    )
+    total_weights = weights.sum(1, keepdims=True)
+    low, high = np.quantile(weights, tails_of(ci), axis=0)
+    shares = np.divide(
+        weights,
+        total_weights,
+        out=np.full_like(weights, 1.0 / weights.shape[1]),
+        where=total_weights > 0,
+    )
+    labels = pd.Index(posterior.labels, name="option")
+    table_columns = {
+        "weight": weights.mean(0),
+        "weight_low": low,
+        "weight_high": high,
+        "share": shares.mean(0),
+    }
+    weights_table = Table(table_columns, index=labels)
+    weights_table.attrs["interval"] = ci
+    return weights_table
+
+
+# Similarity of options by shared weight -----------------------------------------------------------
+
+
+MAX_TABLE_OPTIONS = 1_000  # options of the largest table
+
+
+def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
+    """Return E[sum_k w_k f_ik f_jk / ((U_i + U_j) / 2)], shape (n, n).
+
+    0 / 0 is 0, and the diagonal is 1.
+    """
+    from thali._tables import Table
+
+    labels = posterior.labels
+    n = len(labels)
+    if n > MAX_TABLE_OPTIONS:
+        raise ArgumentError(
+            f"The table of similarities would have {n:,} rows, but the limit is"
+            f" {MAX_TABLE_OPTIONS:,} options; use fewer options."
+        )
+    columns = columns_of(posterior)
+    is_counted = ~find_ignored_columns(columns, posterior.sees_single)
+    summed_similarity = np.zeros((n, n))
+    n_draws_per_block = max(1, BLOCK // max(1, n * n))
+    counted_columns = replace(columns, weights=np.where(is_counted, columns.weights, 0.0))
+    for start in range(0, columns.n_draws, n_draws_per_block):
+        stop = min(start + n_draws_per_block, columns.n_draws)
+        features, weights = counted_columns.dense(start, stop)
+        ownership = features.astype(float)
+        shared = (ownership * weights[:, :, None]).transpose(0, 2, 1) @ ownership
+        worth = np.diagonal(shared, axis1=1, axis2=2) + columns.unique_weights[start:stop]
+        mean_worth = 0.5 * (worth[:, :, None] + worth[:, None, :])
+        summed_similarity += np.divide(
+            shared, mean_worth, out=np.zeros_like(shared), where=mean_worth > 0.0
+        ).sum(axis=0)
+    similarity = summed_similarity / columns.n_draws
+    np.fill_diagonal(similarity, 1.0)
+    return Table(similarity, index=labels, columns=labels)
+
+
+def find_ignored_columns(columns: FeatureColumns, sees_single: bool) -> np.ndarray:
+    """Return which columns do not affect choices, bool (columns,).
+
+    They are columns of all options, and of one owner if `sees_single` is False.
+    """
+    return (columns.sizes == columns.n_options) | ((columns.sizes == 1) & (not sees_single))

@@ -1,0 +1,262 @@
+"""Results of a posterior for all kinds of data, with groups and with individual weights.
+
+Results of one kind of data have modules of their own; `registry` lists all classes.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.groups import GroupedData
+from thali._data.questions import AnswerProbabilities, Questions
+from thali._model.answer_checks import (
+    EqualRespondents,
+    check_answers,
+    check_unweighted,
+    predict_answers,
+)
+from thali._model.predictive_check import group_check_table, spaced_draws
+from thali._model.ranks import tabulate_ranks
+from thali._posterior.convergence import Advice
+from thali._posterior.interval import INTERVAL
+from thali._posterior.view import Posterior
+
+from ..draws.columns import columns_of
+from . import quantities
+from .data_kind_checks import requires_choices_error
+from .features import add_convergence, features_table
+from .group_posterior import group_features_table
+from .matched_features import MatchedFeatures, match_posterior, matched_features_table
+from .option_tables import compute_utilities
+from .quantities import Quantities
+from .registry import load_results
+from .stored_layout import TEMPERED_LATER
+
+if TYPE_CHECKING:
+    import pandas
+
+_RESTART_NOTE = (
+    " Without tempering the chains stayed in different sets of features, so they were"
+    " restarted with tempering."
+)
+
+
+class PosteriorResults:
+    """Results of a posterior for one kind of data; unavailable answers raise."""
+
+    _unit_name: Any = None  # the noun for a part of several, in messages
+
+    def __init__(self, posterior: Posterior) -> None:
+        self.posterior = posterior
+
+    def quantities(self) -> Quantities:
+        """Return the label-free quantities by summary row, each (chain, draw)."""
+        posterior = self.posterior
+        rows = self.count_features()
+        if posterior.learned_alpha:
+            rows["alpha"] = posterior.alpha
+        return rows | {"log_likelihood": posterior.log_likelihood} | self._data_quantities()
+
+    def count_features(self) -> Quantities:
+        """Return the number of features that the data depend on."""
+        return {"n_features": self.posterior.n_features}
+
+    def _data_quantities(self) -> Quantities:
+        """Return the summary rows that depend on the kind of data."""
+        raise NotImplementedError
+
+    def agreement_quantities(self) -> Quantities:
+        """Return quantities whose convergence is checked in addition to the summary."""
+        return self.owner_quantities()
+
+    def owner_quantities(self) -> Quantities:
+        """Return quantities of feature owners, shared by all groups or classes."""
+        return {}
+
+    def is_agreement_row(self, row_name: str) -> bool:
+        """Return whether the convergence of a summary row is checked."""
+        return True
+
+    def advice(self) -> Advice:
+        """Return advice for chains that disagree, with a note on restarts."""
+        attributes = self.posterior.attributes
+        advice = self.suggest_remedies()
+        if attributes.get(TEMPERED_LATER):
+            return advice._replace(note=(_RESTART_NOTE,))
+        return advice
+
+    def suggest_remedies(self) -> Advice:
+        """Return remedies for chains that disagree, for this kind of data."""
+        return quantities.advise_choices(self.posterior)
+
+    def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        """Return a table of observed responses against replicates of the model."""
+        data, ties = self.data(), self.posterior.has_ties
+        questions = data.questions(ties)
+        check_unweighted(questions)
+        draws = spaced_draws(self.posterior.n_draws, len(questions.counts))
+        return check_answers(
+            questions,
+            self.group_respondents(data, questions, draws, ties),
+            len(draws),
+            random_seed,
+            ci,
+        )
+
+    def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
+        """Return a table of observed proportions and their posterior predictions."""
+        data, draws = self.data(), np.arange(self.posterior.n_draws)
+        questions = data.questions(False)
+        return predict_answers(
+            questions, self.group_respondents(data, questions, draws, False), len(draws), ci
+        )
+
+    def group_respondents(
+        self, data: Any, questions: Questions, draws: np.ndarray, ties: bool
+    ) -> list[EqualRespondents]:
+        """Group the respondents into sets with equal answer probabilities at `draws`."""
+        return [
+            EqualRespondents.from_times(
+                self.answer_probabilities(data, draws, ties), questions.times
+            )
+        ]
+
+    def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
+        """Return a function of a slice of questions: answer probabilities at `draws`."""
+        raise NotImplementedError
+
+    def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
+        """Return choice probabilities of sets, and their errors with `return_se`."""
+        raise requires_choices_error(self.posterior, "predict_proba")
+
+    def predict_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
+        """Return win, tie and loss probabilities, one row per pair."""
+        raise requires_choices_error(self.posterior, "predict_outcomes")
+
+    def log_predictive(self, choices: Any) -> "pandas.Series":
+        """Return the log probability of all choices of each respondent."""
+        raise requires_choices_error(self.posterior, "log_predictive")
+
+    def predict_held_out(self, part: Any) -> Any:
+        """Return predictions of every draw for held-out data."""
+        raise requires_choices_error(self.posterior, "A prediction of left-out data")
+
+    def features(
+        self,
+        min_probability: float,
+        similar: float | None,
+        match_features: Callable[[float, float], MatchedFeatures],
+        ci: float,
+    ) -> "pandas.DataFrame":
+        """Return a table of probable features and their weights.
+
+        With `similar`, the table lists the features that `matched` finds.
+        """
+        if similar is None:
+            return add_convergence(
+                features_table(self.posterior, min_probability, ci), self.posterior
+            )
+        return matched_features_table(self.posterior, match_features(similar, min_probability), ci)
+
+    def ranks(self, every_rank: bool, ci: float) -> "pandas.DataFrame":
+        """Return a table of option ranks by utility, 1 the highest.
+
+        It has the probability of the first rank, or with `every_rank` of all.
+        """
+        return tabulate_ranks(
+            compute_utilities(columns_of(self.posterior)), self.posterior.labels, every_rank, ci
+        )
+
+    def data(self) -> Any:
+        """Return the fitted data, to the extent that the posterior contains them."""
+        raise NotImplementedError
+
+
+class CustomDataResults(PosteriorResults):
+    """Results of a user-defined likelihood."""
+
+    def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        raise requires_choices_error(self.posterior, "check")
+
+    def _data_quantities(self) -> Quantities:
+        return quantities.custom_quantities(self.posterior)
+
+    def suggest_remedies(self) -> Advice:
+        return quantities.advise_custom_likelihood(self.posterior)
+
+
+class GroupResults(PosteriorResults):
+    """Results of several groups of respondents with the same kind of data."""
+
+    _unit_name = "group"
+
+    def of_group(self, name: str) -> PosteriorResults:
+        """Return the results of one group."""
+        return load_results(self.posterior.of_group(name))
+
+    def _results_by_group(self) -> dict[str, PosteriorResults]:
+        """Return the results of every group, by name."""
+        return {name: self.of_group(name) for name in self.posterior.groups}
+
+    def _first_results(self) -> PosteriorResults:
+        """Return the results of the first group; all groups share its features."""
+        return self.of_group(self.posterior.groups[0])
+
+    def quantities(self) -> Quantities:
+        return quantities.group_quantities(
+            self.posterior,
+            {name: results_g.quantities() for name, results_g in self._results_by_group().items()},
+        )
+
+    def agreement_quantities(self) -> Quantities:
+        return self._first_results().owner_quantities()
+
+    def is_agreement_row(self, name: str) -> bool:
+        return self._first_results().is_agreement_row(name)
+
+    def suggest_remedies(self) -> Advice:
+        return self._first_results().suggest_remedies()
+
+    def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        tables = {
+            name: results_g.check(random_seed, ci)
+            for name, results_g in self._results_by_group().items()
+        }
+        return group_check_table(tables, self._unit_name)
+
+    def features(
+        self,
+        min_probability: float,
+        similar: float | None,
+        match_features: Callable[[float, float], MatchedFeatures],
+        ci: float,
+    ) -> "pandas.DataFrame":
+        return group_features_table(self.posterior, min_probability, similar, ci)
+
+    def data(self) -> Any:
+        return GroupedData(
+            {name: results_g.data() for name, results_g in self._results_by_group().items()}
+        )
+
+
+class RespondentResults(GroupResults):
+    """Results of respondents with individual weights, for a new respondent."""
+
+    _unit_name = "respondent"
+
+    def quantities(self) -> Quantities:
+        return quantities.respondent_quantities(self.posterior, self._first_results().quantities())
+
+    def features(
+        self,
+        min_probability: float,
+        similar: float | None,
+        match_features: Callable[[float, float], MatchedFeatures],
+        ci: float,
+    ) -> "pandas.DataFrame":
+        common = self.posterior.of_common()
+        return load_results(common).features(
+            min_probability, similar, partial(match_posterior, common), ci
+        )

@@ -1,0 +1,95 @@
+"""Findings of latent classes."""
+
+from typing import TYPE_CHECKING, Any
+
+from thali._model.choice_findings import MAX_GROUPS
+from thali._model.class_findings import (
+    assignment,
+    class_notes,
+    describe_matching,
+    latent_classes,
+    question,
+    ranks,
+    same_class,
+)
+from thali._model.common_findings import data, summary
+from thali._model.finding import (
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    Maker,
+    Picture,
+    Text,
+    finding,
+)
+from thali._model.phrases import phrase
+from thali._model.settings import AnswerSettings
+from thali._people.populations import SIMILAR
+
+from ..answers.matched_features import format_members
+from .english import ENGLISH
+from .features import build_number_finding, expand_members, read_labels
+from .groups import describe_parameters, list_weight_columns
+
+if TYPE_CHECKING:
+    from ..models.elimination import EliminationByAspects
+
+
+def list_class_findings(check: Maker, *more_findings: Maker) -> tuple[Maker, ...]:
+    """List the findings of latent classes, without the methods text.
+
+    `check` is the model check of the data, and `more` are additional findings.
+    """
+    first_findings = question, latent_classes, features, n_features, ranks, *more_findings
+    return (*first_findings, parameters, check, summary, data, assignment, same_class)
+
+
+@finding("features", "Aspect weights by class", ON_SCREEN)
+def features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
+    """Report the aspects with their weight in each class."""
+    table: Any = model.features(similar=settings.similar, ci=settings.ci)
+    labels = read_labels(model)
+    shared = table[table["members"].map(len).between(2, len(labels) - 1)]
+    exported_table, n_classes = expand_members(table, labels), model._view.most_classes
+    if not len(shared):
+        no_aspects = phrase(ENGLISH, "features.none", word="aspect")
+        return Finding(no_aspects, table=exported_table, is_printed=False, brief=Brief("Aspects"))
+    weights = list_weight_columns(table)
+    reading_table = shared[[*weights, "mcse", "probability"]]
+    reading_table = reading_table.assign(
+        members=[format_members(members, labels) for members in shared["members"]]
+    )
+    return Finding(
+        title=ENGLISH["kinds.features"],
+        table=exported_table,
+        shown=reading_table,
+        brief=Brief("Aspects", table=reading_table[[*weights, "probability", "members"]]),
+        picture=Picture("group_weights", ENGLISH["kinds.caption"], table)
+        if 1 < n_classes <= MAX_GROUPS
+        else None,
+    )
+
+
+@finding("n_features", "Number of aspects", ON_SCREEN)
+def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
+    """Report the number of aspects."""
+    return build_number_finding(model, model._view.n_counted, "aspect", "aspects", settings.ci)
+
+
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
+def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
+    """Report the parameters that do not belong to single aspects."""
+    rows = model.summary(settings.ci)
+    return Finding(notes=(*class_notes(rows), *describe_parameters(model, rows, "kinds")))
+
+
+def describe_class_methods(model: Any) -> tuple[Text, ...]:
+    """Describe the latent classes for a methods section."""
+    dependence = ENGLISH[
+        "kinds.methods.similar" if model.people.weights == SIMILAR else "kinds.methods.free"
+    ]
+    return (
+        phrase(ENGLISH, "kinds.methods", number=model.people.classes, how=dependence),
+        describe_matching(),
+    )

@@ -1,0 +1,222 @@
+"""Compensated moves of similar groups, in which the base weights compensate too.
+
+If groups are very similar, weights of a group cannot move far from v. So v of a column and the base
+unique weights of its owners change jointly, with the weights of all groups. Otherwise these are the
+moves of `births` and `mass_transfer`.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from thali._compile.jit import scalar
+from thali._inference.numerics.decisions import accept, draw_index
+
+from ..group_state import (
+    KAPPA,
+    append_proposed_column,
+    copy_proposed_pattern,
+    draw_new_slopes,
+    expected_unique_weight,
+    expected_weight,
+    remove_group_column,
+    select_group,
+    toggle_group_owner,
+)
+from ..operations import (
+    apply_compensated_member,
+    apply_compensated_weight,
+    delta_compensated_member,
+    delta_compensated_weight,
+    draw_pattern,
+    keeps_empty,
+    log_rate,
+    log_rate_after_flip,
+)
+from ..state import BETA, COLUMNS, replica
+from .births import choose_row, log_birth_ratio
+from .group_densities import draw_gamma, log_gamma, log_gamma_ratio
+from .tuning import COMPENSATED_WEIGHT, select_tuning
+
+CHANGE = 0  # position in State.block
+
+
+@scalar
+def min_base_unique_weight(b: Any, base: Any, k: Any) -> Any:
+    """Return the smallest base unique weight of the owners of pattern k."""
+    smallest = np.inf
+    for i in range(base.unique.shape[0]):
+        if b.Z[k, i] != 0.0:
+            smallest = min(smallest, base.unique[i])
+    return smallest
+
+
+@scalar
+def log_base_unique_ratio(model: Any, b: Any, base: Any, k: Any, dv: Any) -> Any:
+    """Return log prod p(own - dv) / p(own) over the owners of pattern k."""
+    total = 0.0
+    for i in range(base.unique.shape[0]):
+        if b.Z[k, i] != 0.0:
+            total += log_gamma_ratio(model.shape, model.shape / model.rate, base.unique[i], -dv)
+    return total
+
+
+@scalar
+def log_group_unique_ratio(b: Any, base: Any, g: Any, k: Any, d: Any, dv: Any) -> Any:
+    """Return log prod p(s - d | own - dv) / p(s | own) over owners of pattern k.
+
+    Return -inf if a unique weight is at most d.
+    """
+    total = 0.0
+    for i in range(base.unique.shape[0]):
+        if b.Z[k, i] != 0.0:
+            if b.s[i] <= d:
+                return -np.inf
+            total += log_gamma(
+                base.real[KAPPA], (base.unique[i] - dv) * base.unique_lift[g, i], b.s[i] - d
+            )
+            total -= log_gamma(base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i])
+    return total
+
+
+@scalar
+def apply_compensated_changes(
+    model: Any, caches: Any, states: Any, base: Any, k: Any, dv: Any
+) -> None:
+    """Subtract dv and each group's change from the owners' unique weights."""
+    first_group = replica(states, 0)
+    for g in range(states.w.shape[0]):
+        likelihood, c, b = select_group(model, caches, states, g)
+        d = b.block[CHANGE]
+        apply_compensated_weight(likelihood, c, b, k, b.m[k], d)
+        for i in range(base.unique.shape[0]):
+            b.s[i] -= d * b.Z[k, i]
+    for i in range(base.unique.shape[0]):
+        base.unique[i] -= dv * first_group.Z[k, i]
+
+
+@scalar
+def propose_joint_birth_or_death(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, rate: Any
+) -> None:
+    """Propose a birth or death that base and group unique weights compensate.
+
+    v ~ Uniform(0, c), where c is the smallest base unique weight of the owners; the weights given v
+    come from their prior.
+    """
+    first_group = replica(states, 0)
+    is_birth = rng.random() < 0.5
+    k = choose_row(rng, first_group, is_birth)
+    if k < 0:
+        return
+    if is_birth:
+        copy_proposed_pattern(
+            states, draw_pattern(model.prior, rng, first_group, k, 1, first_group.Z.shape[1] - 1)
+        )
+        base.v[k] = rng.random() * min_base_unique_weight(first_group, base, k)
+        if base.v[k] <= 0.0:
+            return
+        draw_new_slopes(rng, model, base, k)
+    dv = base.v[k] if is_birth else -base.v[k]
+    min_unique = min_base_unique_weight(first_group, base, k) - min(dv, 0.0)
+    proposal = math.log(min_unique) + log_gamma(model.shape, model.shape / model.rate, base.v[k])
+    ratio = log_birth_ratio(first_group, rate, is_birth) + (proposal if is_birth else -proposal)
+    ratio += log_base_unique_ratio(model, first_group, base, k, dv)
+    gain = 0.0
+    for g in range(states.w.shape[0]):
+        likelihood, c, b = select_group(model, caches, states, g)
+        d = draw_gamma(rng, base.real[KAPPA], expected_weight(base, k, g)) if is_birth else -b.w[k]
+        b.block[CHANGE] = d
+        ratio += log_group_unique_ratio(b, base, g, k, d, dv)
+        if ratio == -np.inf:
+            return
+        gain += delta_compensated_weight(likelihood, c, b, k, b.m[k], d)
+    if not accept(rng, ratio + first_group.real[BETA] * gain):
+        return
+    apply_compensated_changes(model, caches, states, base, k, dv)
+    if is_birth:
+        for g in range(states.w.shape[0]):
+            replica(states, g).w[k] = replica(states, g).block[CHANGE]
+        append_proposed_column(states, log_rate(model.prior, first_group, k, first_group.m[k]))
+    else:
+        remove_group_column(states, base, k)
+
+
+@scalar
+def propose_joint_flip(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
+    """Propose a random flip that base and group unique weights compensate."""
+    first_group = replica(states, 0)
+    k, i = draw_index(rng, first_group.whole[COLUMNS]), draw_index(rng, first_group.Z.shape[1] - 1)
+    joins = first_group.Z[k, i] == 0.0
+    m = first_group.m[k] + 1 if joins else first_group.m[k] - 1
+    new_own = base.unique[i] - base.v[k] if joins else base.unique[i] + base.v[k]
+    if (m == 0 and not keeps_empty(model.prior)) or new_own <= 0.0:
+        return
+    rate = log_rate_after_flip(model.prior, first_group, k, i, m)
+    ratio = rate - first_group.log_rate[k]
+    ratio += log_gamma_ratio(
+        model.shape, model.shape / model.rate, base.unique[i], new_own - base.unique[i]
+    )
+    gain = 0.0
+    for g in range(states.w.shape[0]):
+        likelihood, c, b = select_group(model, caches, states, g)
+        d = b.w[k] if joins else -b.w[k]
+        if b.s[i] <= d:
+            return
+        ratio += log_gamma(base.real[KAPPA], new_own * base.unique_lift[g, i], b.s[i] - d)
+        ratio -= log_gamma(base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i])
+        gain += delta_compensated_member(likelihood, c, b, i, k, d)
+    if accept(rng, ratio + first_group.real[BETA] * gain):
+        for g in range(states.w.shape[0]):
+            likelihood, c, b = select_group(model, caches, states, g)
+            d = b.w[k] if joins else -b.w[k]
+            apply_compensated_member(likelihood, c, b, i, k, d)
+            b.s[i] -= d
+        base.unique[i] = new_own
+        toggle_group_owner(states, k, i, m, rate)
+
+
+@scalar
+def propose_joint_weight(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any
+) -> None:
+    """Propose to shift base weight between a random column and its owners.
+
+    The groups' weights of the column keep their ratios to v. v takes a random walk in logit(v / M),
+    M = v + c, with the step of the first group.
+    """
+    first_group = replica(states, 0)
+    k = draw_index(rng, first_group.whole[COLUMNS])
+    if first_group.m[k] == 0:
+        return
+    v, min_unique = base.v[k], min_base_unique_weight(first_group, base, k)
+    M = v + min_unique
+    odds = (
+        v
+        / min_unique
+        * math.exp(select_tuning(tunings, 0).step[COMPENSATED_WEIGHT] * rng.standard_normal())
+    )
+    new_v = M * odds / (1.0 + odds)
+    dv = new_v - v
+    if not (0.0 < new_v < M and dv < min_unique):
+        return
+    ratio = math.log(new_v * (M - new_v) / (v * min_unique)) + log_base_unique_ratio(
+        model, first_group, base, k, dv
+    )
+    ratio += log_gamma_ratio(model.shape, model.shape / model.rate, v, dv)
+    gain = 0.0
+    for g in range(states.w.shape[0]):
+        likelihood, c, b = select_group(model, caches, states, g)
+        d = b.w[k] * (new_v / v - 1.0)
+        b.block[CHANGE] = d
+        ratio += log_group_unique_ratio(b, base, g, k, d, dv)
+        if ratio == -np.inf or b.w[k] + d <= 0.0:
+            return
+        gain += delta_compensated_weight(likelihood, c, b, k, b.m[k], d)
+    if accept(rng, ratio + first_group.real[BETA] * gain):
+        apply_compensated_changes(model, caches, states, base, k, dv)
+        base.v[k] = new_v
+        for g in range(states.w.shape[0]):
+            b = replica(states, g)
+            b.w[k] += b.block[CHANGE]

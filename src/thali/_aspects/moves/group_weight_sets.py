@@ -1,0 +1,77 @@
+"""Weights of columns and unique weights of options in all groups, under common names.
+
+Moves of a weight in all groups are written once for both.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._compile.jit import generic, scalar
+
+from ..group_state import KAPPA
+from ..operations import apply_unique, apply_weight, delta_unique, delta_weight
+
+
+class GroupColumnWeights(NamedTuple):
+    """Column weights of all groups, with base weights, slopes and kappa of `Base`."""
+
+    weight: np.ndarray  # (groups, columns)
+    center: np.ndarray
+    lift: np.ndarray
+    slope: np.ndarray
+    kappa: float
+
+
+class GroupUniqueWeights(GroupColumnWeights):
+    """Unique weights of all groups, indexed by option."""
+
+
+@scalar
+def select_column_weights(states: Any, base: Any) -> Any:
+    """Return the weights of columns of all groups."""
+    return GroupColumnWeights(states.w, base.v, base.lift, base.slope, base.real[KAPPA])
+
+
+@scalar
+def select_unique_weights(states: Any, base: Any) -> Any:
+    """Return the unique weights of options of all groups."""
+    return GroupUniqueWeights(
+        states.s, base.unique, base.unique_lift, base.unique_slope, base.real[KAPPA]
+    )
+
+
+@scalar
+def group_center(weights: Any, k: Any, g: Any) -> Any:
+    """Return the prior mean of weight k in group g."""
+    return weights.center[k] * weights.lift[g, k]
+
+
+@generic
+def delta_group_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> None:
+    """Return the change of a group's log-likelihood if weight k grows by d."""
+
+
+@generic
+def apply_group_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> None:
+    """Update the caches of a group for that change; the caller updates the weight."""
+
+
+@delta_group_weight.register(GroupColumnWeights)
+def _delta_column_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> Any:
+    return delta_weight(likelihood, c, b, k, b.m[k], d)
+
+
+@delta_group_weight.register(GroupUniqueWeights)
+def _delta_unique_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> Any:
+    return delta_unique(likelihood, c, b, k, d)
+
+
+@apply_group_weight.register(GroupColumnWeights)
+def _apply_column_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> None:
+    apply_weight(likelihood, c, b, k, b.m[k], d)
+
+
+@apply_group_weight.register(GroupUniqueWeights)
+def _apply_unique_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> None:
+    apply_unique(likelihood, c, b, k, d)

@@ -1,0 +1,302 @@
+"""Compiled operations of the phylogenetic Indian buffet process.
+
+Up to `MAX_TABLE_OPTIONS` options (`phylogenetic.py`) a table has the rates of all patterns. For
+more options rates are computed pattern by pattern, and a pass over one column stores the sums that
+a flip changes little.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._compile.jit import scalar, vectorised
+from thali._inference.numerics.exponential import fast_exp
+
+from .. import operations
+from ..operations import rate_by_size_range
+from ..state import ALPHA
+from .ibp import draw_gamma_alpha
+
+
+class PhylogeneticColumns(NamedTuple):
+    """The phylogenetic Indian buffet process on a tree: V nodes, n leaves, G grid points."""
+
+    # (2^n,) log rates by pattern, bit i for option i; (1,) with too many options for a table
+    table: np.ndarray
+    log_single: np.ndarray  # (n,)
+    # (2^n,) cumulative probability over patterns with at least two owners, but not all
+    cumulative: np.ndarray
+    totals: np.ndarray  # (3,) total rates of the patterns with one owner | more, but not all | all
+    log_full: float
+    parent: np.ndarray  # (V,) -1 for the root, which is last
+    child: np.ndarray  # (V,) first child or -1
+    sibling: np.ndarray  # (V,) next sibling or -1
+    size: np.ndarray  # (V,) leaves below
+    first: np.ndarray  # (V,) position in `order` of the first leaf below each node
+    order: np.ndarray  # (n,)
+    ends: np.ndarray  # (V,) cumulative lengths of the edges
+    gamma: np.ndarray  # (G,)
+    base: np.ndarray  # (G,)
+    gain: np.ndarray  # (V, G)
+    # (G,) cumulative probability of gamma, given that the feature has an owner
+    decisions: np.ndarray
+
+
+@scalar
+def has_table(prior: Any) -> Any:
+    """Return whether the rates of all patterns are tabulated."""
+    return prior.table.shape[0] > 1
+
+
+@scalar
+def encode_pattern(b: Any, k: Any) -> Any:
+    """Return the pattern in row k as an integer, bit i for option i."""
+    code = 0
+    for i in range(b.Z.shape[1] - 1):
+        code |= int(b.Z[k, i]) << i
+    return code
+
+
+@operations.log_rate.register(PhylogeneticColumns)
+def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
+    if has_table(prior):
+        return prior.table[encode_pattern(b, k)]
+    if m == 1:
+        return prior.log_single[find_owner(b, k)]
+    if m == b.Z.shape[1] - 1:
+        return prior.log_full
+    sum_pattern_gains(prior, b, k)
+    return log_sum_exp(b.grid, prior.base)
+
+
+@scalar
+def find_owner(b: Any, k: Any) -> Any:
+    """Return the first owner of the pattern in row k."""
+    i = 0
+    while b.Z[k, i] == 0.0:
+        i += 1
+    return i
+
+
+@scalar
+def sum_pattern_gains(prior: Any, b: Any, k: Any) -> None:
+    """Fill b.below with owners below each node, b.grid with summed gains."""
+    n = b.Z.shape[1] - 1
+    root = prior.parent.shape[0] - 1
+    for v in range(root + 1):
+        b.owners_below[v] = int(b.Z[k, v]) if v < n else 0
+    for v in range(root):
+        b.owners_below[prior.parent[v]] += b.owners_below[v]
+    for g in range(prior.base.shape[0]):
+        b.grid[g] = 0.0
+    for v in range(root):
+        parent = prior.parent[v]
+        if b.owners_below[v] == prior.size[v] and (
+            parent == root or b.owners_below[parent] < prior.size[parent]
+        ):
+            add_gain(prior, b.grid, v, 1.0)
+
+
+@scalar
+def add_gain(prior: Any, sums: Any, v: Any, sign: Any) -> None:
+    """Add the gain of node v to the sums, or subtract it (sign -1)."""
+    for g in range(prior.base.shape[0]):
+        sums[g] += sign * prior.gain[v, g]
+
+
+@vectorised
+def log_sum_exp(sums: Any, base: Any) -> Any:
+    """Return log(sum(exp(sums + base)))."""
+    top = -np.inf
+    for g in range(base.shape[0]):
+        top = max(top, sums[g] + base[g])
+    total = 0.0
+    for g in range(base.shape[0]):
+        total += fast_exp(sums[g] + base[g] - top)
+    return top + math.log(total)
+
+
+@operations.open_column.register(PhylogeneticColumns)
+def _open_column(prior: Any, b: Any, k: Any) -> None:
+    if not has_table(prior):
+        sum_pattern_gains(prior, b, k)
+
+
+@operations.log_rate_after_toggle.register(PhylogeneticColumns)
+def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
+    if has_table(prior):
+        return prior.table[encode_pattern(b, k) ^ (1 << i)]
+    if m == 1:
+        owner = find_owner(b, k)
+        if owner == i:  # option i leaves, so the other owner remains
+            owner += 1
+            while b.Z[k, owner] == 0.0:
+                owner += 1
+        return prior.log_single[owner]
+    if m == b.Z.shape[1] - 1:
+        return prior.log_full
+    for g in range(prior.base.shape[0]):
+        b.trial[g] = b.grid[g]
+    flip_gains(prior, b, b.trial, k, i)
+    return log_sum_exp(b.trial, prior.base)
+
+
+@scalar
+def flip_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
+    """Update the summed gains for a flip of option i.
+
+    If i joins, the largest clade that all own then replaces its parts, which without i are the
+    separate clades off the path from i to the root; if i leaves, the reverse.
+    """
+    root = prior.parent.shape[0] - 1
+    joins = b.Z[k, i] == 0.0
+    missing = 1 if joins else 0
+    sign = 1.0 if joins else -1.0
+    v = i
+    while (
+        prior.parent[v] != root
+        and b.owners_below[prior.parent[v]] + missing == prior.size[prior.parent[v]]
+    ):
+        parent = prior.parent[v]
+        sibling = prior.child[parent]
+        while sibling >= 0:
+            if sibling != v:
+                add_gain(prior, sums, sibling, -sign)
+            sibling = prior.sibling[sibling]
+        v = parent
+    add_gain(prior, sums, v, sign)
+
+
+@operations.record_toggle.register(PhylogeneticColumns)
+def _toggled(prior: Any, b: Any, k: Any, i: Any) -> None:
+    if not has_table(prior):
+        flip_gains(prior, b, b.grid, k, i)
+        step = 1 if b.Z[k, i] == 0.0 else -1
+        v = i
+        while v >= 0:
+            b.owners_below[v] += step
+            v = prior.parent[v]
+
+
+@operations.rate_by_size_range.register(PhylogeneticColumns)
+def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
+    n = prior.log_single.shape[0]
+    total = 0.0
+    if lo <= 1 <= hi:
+        total += prior.totals[0]
+    if lo <= 2 and hi >= n - 1:
+        total += prior.totals[1]
+    if lo <= n <= hi:
+        total += prior.totals[2]
+    return total
+
+
+@operations.rate_single.register(PhylogeneticColumns)
+def _rate_single(prior: Any, i: Any) -> Any:
+    return math.exp(prior.log_single[i])
+
+
+@operations.draw_pattern.register(PhylogeneticColumns)
+def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any, hi: Any) -> Any:
+    n = b.Z.shape[1] - 1
+    u = rng.random() * rate_by_size_range(prior, lo, hi)
+    single_rate = prior.totals[0] if lo <= 1 else 0.0
+    if u < single_rate:
+        i = 0
+        while i < n - 1 and u >= math.exp(prior.log_single[i]):
+            u -= math.exp(prior.log_single[i])
+            i += 1
+        return write_pattern(b, k, 1 << i) if has_table(prior) else write_single_owner(b, k, i)
+    if hi == n and u >= single_rate + prior.totals[1]:
+        for i in range(n):
+            b.Z[k, i] = 1.0
+        return n
+    if has_table(prior):
+        return write_pattern(b, k, find_position(prior.cumulative, rng.random()))
+    return draw_pattern_by_edges(prior, rng, b, k)
+
+
+@scalar
+def write_single_owner(b: Any, k: Any, i: Any) -> Any:
+    """Write the pattern {i} into row k; return 1, its number of owners."""
+    for j in range(b.Z.shape[1]):
+        b.Z[k, j] = 0.0
+    b.Z[k, i] = 1.0
+    return 1
+
+
+@scalar
+def write_pattern(b: Any, k: Any, code: Any) -> Any:
+    """Write an encoded pattern into row k; return its number of owners."""
+    m = 0
+    for i in range(b.Z.shape[1] - 1):
+        owns = (code >> i) & 1
+        b.Z[k, i] = float(owns)
+        m += owns
+    return m
+
+
+@scalar
+def draw_pattern_by_edges(prior: Any, rng: np.random.Generator, b: Any, k: Any) -> Any:
+    """Draw a pattern with at least two owners, but not all, by edges that gain it.
+
+    Draw gamma given that the feature has an owner, then the positions of gains, a Poisson process
+    of rate gamma on the total length, with at least one gain; repeat until the pattern has the
+    required number of owners.
+    """
+    n = b.Z.shape[1] - 1
+    total = prior.ends[prior.ends.shape[0] - 1]
+    while True:
+        gamma = prior.gamma[find_position(prior.decisions, rng.random())]
+        for i in range(n + 1):
+            b.Z[k, i] = 0.0
+        m = 0
+        position = -math.log1p(rng.random() * math.expm1(-gamma * total)) / gamma
+        while position < total:
+            v = find_position(prior.ends, position)
+            for t in range(prior.first[v], prior.first[v] + prior.size[v]):
+                i = prior.order[t]
+                if b.Z[k, i] == 0.0:
+                    b.Z[k, i] = 1.0
+                    m += 1
+            position += rng.standard_exponential() / gamma
+        if 2 <= m < n:
+            return m
+
+
+@scalar
+def find_position(cumulative: Any, x: Any) -> Any:
+    """Return the index of the first entry above x, else the last index."""
+    low = 0
+    high = cumulative.shape[0] - 1
+    while low < high:
+        middle = (low + high) // 2
+        if x < cumulative[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@operations.is_exchangeable.register(PhylogeneticColumns)
+def _is_exchangeable(prior: Any) -> Any:
+    return False
+
+
+@operations.keeps_empty.register(PhylogeneticColumns)
+def _keeps_empty(prior: Any) -> Any:
+    return False
+
+
+@operations.may_flip.register(PhylogeneticColumns)
+def _may_flip(prior: Any) -> Any:
+    return True
+
+
+@operations.set_alpha.register(PhylogeneticColumns)
+def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
+    b.real[ALPHA] = alpha
+
+
+operations.draw_alpha.register(PhylogeneticColumns)(draw_gamma_alpha)

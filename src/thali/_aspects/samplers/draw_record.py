@@ -1,0 +1,211 @@
+"""The record of a chain: owner lists of its features, draw after draw."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._compile.jit import scalar
+from thali._inference.arrays import Arrays, fill_rows
+
+from ..operations import log_likelihood, record_parameters
+from ..state import ALPHA, COLUMNS, FULL, SWEEPS, has_free_singles
+from ..weight_priors import draw_prior_weight
+
+# The draws of one chain ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ChainDraws:
+    """Recorded draws of one chain; features are ragged, concatenated draw after draw."""
+
+    alpha: np.ndarray  # (draws,) float64
+    # (draws,) float64, complete data, natural log, without binomial coefficients
+    log_likelihood: np.ndarray
+    # (draws, n_options) float64; zeros when the model has no unique aspects
+    unique_weights: np.ndarray
+    n_features: np.ndarray  # (draws,) int64: columns with at least one owner in each draw
+    weights: np.ndarray  # (sum n_features,) float64
+    sizes: np.ndarray  # (sum n_features,) int64: owners of each column, >= 1
+    owners: np.ndarray  # (sum sizes,) int32: option indices, ascending within a column
+    # (draws,) of each parameter of the likelihood
+    extra: dict[str, np.ndarray] = field(default_factory=dict)
+    # (draws, n_respondents) latent class of each respondent; empty without latent classes
+    kinds: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int16))
+    # of the complete chain, for sample_stats: numbers, or arrays
+    stats: dict[str, Any] = field(default_factory=dict)
+
+
+DRAW, FEATURE, OWNER = range(3)
+
+
+class ChainRecord(NamedTuple):
+    """Growing arrays; `used` counts the filled entries of each."""
+
+    used: np.ndarray  # (3,) int64 DRAW, FEATURE, OWNER
+    alpha: np.ndarray
+    log_likelihood: np.ndarray
+    n_features: np.ndarray
+    unique_weights: np.ndarray  # (draws, n)
+    weights: np.ndarray
+    sizes: np.ndarray
+    owners: np.ndarray
+    extra: np.ndarray  # (draws, parameters of the likelihood)
+    # (draws, n_respondents) int16: latent class of each respondent; no columns without classes
+    kinds: np.ndarray
+
+
+def empty_record(
+    draws: int, n_options: int, n_parameters: int = 0, n_respondents: int = 0
+) -> ChainRecord:
+    """Allocate a record for all draws, with guessed room for their features."""
+    n_features = 16 * draws + 64
+    return ChainRecord(
+        used=np.zeros(3, np.int64),
+        alpha=np.zeros(draws),
+        log_likelihood=np.zeros(draws),
+        n_features=np.zeros(draws, np.int64),
+        unique_weights=np.zeros((draws, n_options)),
+        weights=np.zeros(n_features),
+        sizes=np.zeros(n_features, np.int64),
+        owners=np.zeros(4 * n_features + 64 * n_options, np.int32),
+        extra=np.zeros((draws, n_parameters)),
+        kinds=np.zeros((draws, n_respondents), np.int16),
+    )
+
+
+def enlarge_record(record: ChainRecord) -> ChainRecord:
+    """Return a copy with doubled room for features and owners."""
+
+    def double(a: Any) -> Any:
+        return np.concatenate([a, np.zeros_like(a)])
+
+    return record._replace(
+        weights=double(record.weights), sizes=double(record.sizes), owners=double(record.owners)
+    )
+
+
+_BY_DRAW = ("alpha", "log_likelihood", "n_features", "unique_weights", "extra", "kinds")
+
+
+def slice_draws(record: ChainRecord, first: int, stop: int, n_skipped: int) -> Arrays:
+    """Return draws `first` to `stop` - 1; the record lacks the first `n_skipped` draws."""
+    arrays = {name: getattr(record, name)[first:stop] for name in _BY_DRAW}
+    offset = int(record.n_features[n_skipped:first].sum())
+    features = slice(offset, offset + int(record.n_features[first:stop].sum()))
+    offset = int(record.sizes[: features.start].sum())
+    sizes = record.sizes[features]
+    owners = record.owners[offset : offset + int(sizes.sum())]
+    return arrays | {"weights": record.weights[features], "sizes": sizes, "owners": owners}
+
+
+def prepend_draws(record: ChainRecord, draws: Arrays, start: int) -> ChainRecord:
+    """Return a record that begins with these draws, at index `start`."""
+    stop = start + len(draws["alpha"])
+    for name in _BY_DRAW:
+        fill_rows(getattr(record, name)[start:stop], draws[name])
+    n_features, sizes, owners = draws["n_features"], draws["sizes"], draws["owners"]
+    if not (n_features.sum() == len(sizes) == len(draws["weights"]) and sizes.sum() == len(owners)):
+        raise ValueError("draws whose features are not there")
+    ragged = {
+        name: np.concatenate([draws[name], getattr(record, name)])
+        for name in ("weights", "sizes", "owners")
+    }
+    used = np.array([stop, len(draws["weights"]), len(draws["owners"])])
+    return record._replace(used=used, **ragged)
+
+
+def skip_draws(record: ChainRecord, n_draws: int) -> ChainRecord:
+    """Return a record that continues after `n_draws` draws stored elsewhere."""
+    return record._replace(used=np.array([n_draws, 0, 0]))
+
+
+def build_chain_draws(
+    arrays: Arrays, parameters: tuple[str, ...], stats: dict[str, Any]
+) -> ChainDraws:
+    """Build draws from the arrays of `slice_draws` and the likelihood's parameter names."""
+    extra = {name: arrays["extra"][:, p] for p, name in enumerate(parameters)}
+    return ChainDraws(
+        **{name: array for name, array in arrays.items() if name != "extra"},
+        extra=extra,
+        stats=stats,
+    )
+
+
+@scalar
+def is_due(b: Any, record: Any, tune: int, thin: Any) -> Any:
+    """Return whether the last sweep is recorded."""
+    return b.whole[SWEEPS] > tune and (b.whole[SWEEPS] - tune) // thin > record.used[DRAW]
+
+
+@scalar
+def has_room(b: Any, record: Any) -> Any:
+    """Return whether the features of the current state fit into the record."""
+    n_features = b.whole[COLUMNS] + b.whole[FULL]
+    n_owners = b.whole[FULL] * b.singles.shape[0]
+    for k in range(b.whole[COLUMNS]):
+        n_owners += b.m[k]
+    for i in range(b.singles.shape[0]):
+        n_features += b.singles[i]
+        n_owners += b.singles[i]
+    return (
+        record.used[FEATURE] + n_features <= record.weights.shape[0]
+        and record.used[OWNER] + n_owners <= record.owners.shape[0]
+    )
+
+
+@scalar
+def record_state(rng: np.random.Generator, model: Any, c: Any, b: Any, record: Any) -> None:
+    """Record the state, splitting single-option columns from the unique weights."""
+    n = b.singles.shape[0]
+    draw = record.used[DRAW]
+    n_before = record.used[FEATURE]
+    for k in range(b.whole[COLUMNS]):
+        if b.m[k] > 0:
+            open_feature(record, b.w[k], b.m[k])
+            for i in range(n):
+                if b.Z[k, i] != 0.0:
+                    add_owner(record, i)
+    for i in range(n):
+        record.unique_weights[draw, i] = b.s[i]
+        if b.singles[i] > 0 and has_free_singles(model):
+            for _ in range(b.singles[i]):
+                open_feature(record, draw_prior_weight(rng, model), 1)
+                add_owner(record, i)
+        elif b.singles[i] > 0:
+            unique_weight = rng.standard_exponential()
+            total = unique_weight
+            first_feature = record.used[FEATURE]
+            for _ in range(b.singles[i]):
+                weight_k = rng.standard_exponential()
+                total += weight_k
+                open_feature(record, weight_k, 1)
+                add_owner(record, i)
+            share = b.s[i] / total
+            record.unique_weights[draw, i] = unique_weight * share
+            for f in range(first_feature, record.used[FEATURE]):
+                record.weights[f] *= share
+    for _ in range(b.whole[FULL]):
+        open_feature(record, draw_prior_weight(rng, model), n)
+        for i in range(n):
+            add_owner(record, i)
+    record.n_features[draw] = record.used[FEATURE] - n_before
+    record.alpha[draw] = b.real[ALPHA]
+    record.log_likelihood[draw] = log_likelihood(model.likelihood, c, b)
+    record_parameters(model.likelihood, c, b, record.extra, draw)
+    record.used[DRAW] = draw + 1
+
+
+@scalar
+def open_feature(record: Any, w: Any, m: Any) -> None:
+    """Append a feature with weight w and m owners."""
+    record.weights[record.used[FEATURE]] = w
+    record.sizes[record.used[FEATURE]] = m
+    record.used[FEATURE] += 1
+
+
+@scalar
+def add_owner(record: Any, i: Any) -> None:
+    """Append option i to the owners of the open feature."""
+    record.owners[record.used[OWNER]] = i
+    record.used[OWNER] += 1

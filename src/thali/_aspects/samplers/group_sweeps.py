@@ -1,0 +1,405 @@
+"""Sweeps of groups with common owners and separate weights.
+
+Every move leaves the posterior invariant. The state has all columns; columns that no group's
+likelihood sees are drawn from the prior once per sweep.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from thali._compile.jit import kernel, scalar
+from thali._inference.numerics.decisions import accept
+
+from ..group_state import (
+    ACCEPTED,
+    KAPPA,
+    STEP,
+    TRIED,
+    common_weights_at,
+    level_caches,
+    membership_at,
+    select_group,
+)
+from ..moves.class_membership import draw_class_membership, recount_answers
+from ..moves.group_base_weights import update_base_weights
+from ..moves.group_births import propose_group_birth_or_death
+from ..moves.group_compensated import (
+    propose_joint_birth_or_death,
+    propose_joint_flip,
+    propose_joint_weight,
+)
+from ..moves.group_concentration import draw_group_alpha, redraw_silent_columns
+from ..moves.group_covariates import draw_common_parameters
+from ..moves.group_owners import (
+    flip_group_columns,
+    propose_compensated_group_flip,
+    propose_duplicate_split_or_merge,
+    propose_group_split_or_join,
+)
+from ..moves.group_slopes import draw_slopes
+from ..moves.group_weights import (
+    draw_group_scale,
+    propose_compensated_group_weight,
+    walk_group_column_weights,
+    walk_group_unique_weights,
+)
+from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes, select_tuning
+from ..operations import (
+    draw_group_parameters,
+    log_likelihood,
+    log_rate,
+    may_flip,
+    rate_by_size_range,
+    rebuild_cache,
+    record_parameters,
+    set_alpha,
+)
+from ..state import ALPHA, BETA, COLUMNS, SWEEPS, is_crowded, replica
+from .draw_record import DRAW, FEATURE, OWNER, ChainRecord, add_owner, empty_record, is_due
+from .sweep_rounds import CONTINUE, CROWDED, DONE, REBUILD_INTERVAL, RECORD_FULL
+
+
+def compile_group_sweep(sweep: Any) -> Any:
+    """Compile a kernel of rounds that sweep all groups, as `recommended.compile_sweep`.
+
+    `caches`, `states` and `tunings` are stacked by level and group, `bases` by level.
+    """
+    scalar(sweep)
+
+    def rounds(
+        rng: Any,
+        model: Any,
+        caches: Any,
+        states: Any,
+        bases: Any,
+        tunings: Any,
+        ladder: Any,
+        record: Any,
+        until: Any,
+        tune: int,
+        thin: Any,
+    ) -> Any:
+        while True:
+            status = begin_group_round(
+                rng, model, caches, states, bases, ladder, record, until, tune, thin
+            )
+            if status != CONTINUE:
+                return status
+            for t in range(ladder.beta.shape[0]):
+                groups, base = (
+                    select_level_groups(states, ladder, t),
+                    common_weights_at(bases, ladder.at[t]),
+                )
+                its_caches = level_caches(model, caches, ladder.at[t])
+                its_tunings = select_tuning(tunings, t)
+                sweep(rng, model, its_caches, groups, base, its_tunings)
+                update_group_weights(rng, model, its_caches, groups, base, its_tunings, tune)
+                draw_group_alpha(rng, model, groups)
+                end_group_round(groups, base, its_tunings, tune)
+            swap_group_levels(rng, model, caches, states, ladder)
+
+    rounds.__name__ = sweep.__name__
+    return kernel(rounds)
+
+
+@compile_group_sweep
+def sweep_infinite_groups(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any
+) -> None:
+    """Sweep the states of all groups under an infinite prior."""
+    rate = rate_by_size_range(model.prior, 1, states.Z.shape[2] - 1)
+    first_group = replica(states, 0)
+    if first_group.real[ALPHA] > 0.0:
+        redraw_silent_columns(rng, model, states, base)
+    flip_group_columns(rng, model, caches, states)
+    if first_group.real[ALPHA] > 0.0:
+        for step in range(9 if model.unique else 3):
+            propose_group_birth_or_death(rng, model, caches, states, base, rate, 0.5 * (step // 3))
+        if model.similar and model.unique:
+            for _ in range(6):
+                propose_joint_birth_or_death(rng, model, caches, states, base, rate)
+        if not model.similar:
+            for _ in range(4):  # fixed, because the move changes the number of columns
+                propose_duplicate_split_or_merge(rng, model, caches, states, base)
+    for _ in range(first_group.whole[COLUMNS]):
+        propose_group_split_or_join(rng, model, caches, states, base)
+    if model.unique:
+        for step in range(2 * first_group.whole[COLUMNS]):
+            propose_compensated_group_flip(rng, model, caches, states, base, 0.5 + 0.5 * (step % 2))
+            if model.similar:
+                propose_joint_flip(rng, model, caches, states, base)
+                propose_joint_weight(rng, model, caches, states, base, tunings)
+
+
+@compile_group_sweep
+def sweep_fixed_groups(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any
+) -> None:
+    """Sweep the states of all groups with a fixed number of columns."""
+    if may_flip(model.prior):
+        flip_group_columns(rng, model, caches, states)
+        for _ in range(replica(states, 0).whole[COLUMNS]):
+            propose_group_split_or_join(rng, model, caches, states, base)
+        if model.unique:
+            for step in range(2 * replica(states, 0).whole[COLUMNS]):
+                propose_compensated_group_flip(
+                    rng, model, caches, states, base, 0.5 + 0.5 * (step % 2)
+                )
+                if model.similar:
+                    propose_joint_flip(rng, model, caches, states, base)
+
+
+@scalar
+def update_group_weights(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any, tune: int
+) -> None:
+    """Update weights and parameters of every group, then their common base."""
+    for g in range(states.w.shape[0]):
+        likelihood, c, b = select_group(model, caches, states, g)
+        tuning = select_tuning(tunings, g)
+        if model.unique:
+            for _ in range(b.whole[COLUMNS]):
+                propose_compensated_group_weight(rng, likelihood, c, b, base, g, tuning)
+        for _ in range(2):
+            if model.unique:
+                walk_group_unique_weights(rng, likelihood, c, b, base, g, tuning)
+            walk_group_column_weights(rng, likelihood, c, b, base, g, tuning)
+        draw_group_parameters(likelihood, rng, c, b)
+        draw_group_scale(rng, model, likelihood, c, b, base, g)
+    draw_common_parameters(model.likelihood, rng, caches, states)
+    if model.similar:
+        update_base_weights(rng, model, caches, states, base)
+        if model.known.shape[1] > 0:
+            draw_slopes(rng, model, caches, states, base)
+
+
+# Latent classes: the moves that groups lack -------------------------------------------------------
+#
+# Respondents of one latent class are treated as a group, so groups and classes share their compiled
+# sweeps; after some sweeps the class of each respondent is updated.
+
+
+@kernel
+def fill_class_counts(rng: Any, model: Any, caches: Any, states: Any, membership: Any) -> None:
+    """Fill the counts in all caches, stacked by level and latent class."""
+    for t in range(states.w.shape[0]):
+        recount_answers(
+            model,
+            level_caches(model.groups, caches, t),
+            replica(states, t),
+            membership_at(membership, t),
+        )
+
+
+@kernel
+def update_class_membership(
+    rng: Any, model: Any, caches: Any, states: Any, bases: Any, membership: Any, ladder: Any
+) -> None:
+    """Update the latent class of each respondent once at every temperature."""
+    for t in range(ladder.beta.shape[0]):
+        level_replica = ladder.at[t]
+        its_caches = level_caches(model.groups, caches, level_replica)
+        draw_class_membership(
+            rng,
+            model,
+            its_caches,
+            select_level_groups(states, ladder, t),
+            common_weights_at(bases, level_replica),
+            membership_at(membership, level_replica),
+        )
+
+
+# Rounds of groups, as `sweep_rounds` and `tempering` for one group --------------------------------
+
+
+TARGET_ACCEPTANCE = 0.4  # acceptance rate of joint moves of v and its weights
+
+
+@scalar
+def begin_group_round(
+    rng: Any,
+    model: Any,
+    caches: Any,
+    states: Any,
+    bases: Any,
+    ladder: Any,
+    record: Any,
+    until: Any,
+    tune: int,
+    thin: Any,
+) -> Any:
+    """Record the previous round if due; return whether the next may run."""
+    cold_replica = ladder.at[0]
+    groups = replica(states, cold_replica)
+    first_group = replica(groups, 0)
+    if is_due(first_group, record, tune, thin):
+        if not has_group_room(first_group, record):
+            return RECORD_FULL
+        record_groups(
+            model,
+            level_caches(model, caches, cold_replica),
+            groups,
+            common_weights_at(bases, cold_replica),
+            record,
+        )
+    if first_group.whole[SWEEPS] >= until:
+        return DONE
+    for t in range(ladder.beta.shape[0]):
+        if is_crowded(replica(replica(states, t), 0)):
+            return CROWDED
+    if first_group.whole[SWEEPS] == 0:
+        for t in range(ladder.beta.shape[0]):
+            prepare_groups(model, replica(states, t))
+    if first_group.whole[SWEEPS] % REBUILD_INTERVAL == 0:
+        for t in range(ladder.beta.shape[0]):
+            rebuild_groups(model, caches, states, t)
+    return CONTINUE
+
+
+@scalar
+def rebuild_groups(model: Any, caches: Any, states: Any, t: Any) -> None:
+    """Fill the caches of all groups at replica t."""
+    its_caches, groups = level_caches(model, caches, t), replica(states, t)
+    for g in range(groups.w.shape[0]):
+        likelihood, c, b = select_group(model, its_caches, groups, g)
+        rebuild_cache(likelihood, c, b)
+
+
+@scalar
+def prepare_groups(model: Any, states: Any) -> None:
+    """Fill the entries that follow from columns and alpha."""
+    first_group = replica(states, 0)
+    set_alpha(model.prior, first_group, first_group.real[ALPHA])
+    for k in range(first_group.whole[COLUMNS]):
+        first_group.log_rate[k] = log_rate(model.prior, first_group, k, first_group.m[k])
+
+
+@scalar
+def select_level_groups(states: Any, ladder: Any, t: Any) -> Any:
+    """Return the states on level t, with that level's inverse temperature."""
+    groups = replica(states, ladder.at[t])
+    for g in range(groups.w.shape[0]):
+        replica(groups, g).real[BETA] = ladder.beta[t]
+    return groups
+
+
+@scalar
+def end_group_round(states: Any, base: Any, tunings: Any, tune: int) -> None:
+    """Count the sweep and, during tuning, adapt the step sizes."""
+    first_group = replica(states, 0)
+    for g in range(states.w.shape[0]):
+        replica(states, g).whole[SWEEPS] += 1
+    sweep = first_group.whole[SWEEPS]
+    if sweep <= tune and sweep % ADAPTATION_INTERVAL == 0:
+        for g in range(states.w.shape[0]):
+            adapt_step_sizes(select_tuning(tunings, g), sweep, tune)
+        if base.real[TRIED] > 0.0:
+            gain = 0.5 if 3 * sweep < tune else 0.15
+            base.real[STEP] *= math.exp(
+                gain * (base.real[ACCEPTED] / base.real[TRIED] - TARGET_ACCEPTANCE)
+            )
+            base.real[TRIED] = base.real[ACCEPTED] = 0.0
+
+
+@scalar
+def sum_group_log_likelihoods(model: Any, caches: Any, states: Any, t: Any) -> Any:
+    """Return the log-likelihood of all groups at replica t."""
+    its_caches, groups = level_caches(model, caches, t), replica(states, t)
+    total = 0.0
+    for g in range(groups.w.shape[0]):
+        likelihood, c, b = select_group(model, its_caches, groups, g)
+        total += log_likelihood(likelihood, c, b)
+    return total
+
+
+@scalar
+def swap_group_levels(rng: Any, model: Any, caches: Any, states: Any, ladder: Any) -> None:
+    """Swap neighbouring levels, as `tempering.swap_neighbours`."""
+    for t in range(states.whole[0, 0, SWEEPS] % 2, ladder.beta.shape[0] - 1, 2):
+        lower, upper = ladder.at[t], ladder.at[t + 1]
+        difference = sum_group_log_likelihoods(
+            model, caches, states, upper
+        ) - sum_group_log_likelihoods(model, caches, states, lower)
+        ladder.tried[t] += 1.0
+        if accept(rng, (ladder.beta[t] - ladder.beta[t + 1]) * difference):
+            ladder.at[t], ladder.at[t + 1] = upper, lower
+            ladder.accepted[t] += 1.0
+
+
+# The record of a chain of groups: `draw_record` with one weight per group
+
+
+def empty_group_record(
+    draws: int,
+    n_options: int,
+    n_groups: int,
+    n_parameters: int,
+    n_respondents: int = 0,
+    n_common: int = 0,
+) -> ChainRecord:
+    """Allocate a record for all draws of a chain of groups.
+
+    `extra` has the parameters of each group in turn, and kappa last. `n_common` columns follow the
+    weights of the groups: the base weights, and their slopes.
+    """
+    record = empty_record(draws, n_options, n_respondents=n_respondents)
+    return record._replace(
+        unique_weights=np.zeros((draws, n_groups + n_common, n_options)),
+        weights=np.zeros((record.weights.size, n_groups + n_common)),
+        extra=np.zeros((draws, n_groups * n_parameters + 1)),
+    )
+
+
+@scalar
+def has_group_room(b: Any, record: Any) -> Any:
+    """Return whether the columns of the current state fit into the record."""
+    n_owners = 0
+    for k in range(b.whole[COLUMNS]):
+        n_owners += b.m[k]
+    return (
+        record.used[FEATURE] + b.whole[COLUMNS] <= record.weights.shape[0]
+        and record.used[OWNER] + n_owners <= record.owners.shape[0]
+    )
+
+
+@scalar
+def record_groups(model: Any, caches: Any, states: Any, base: Any, record: Any) -> None:
+    """Record the states of all groups."""
+    first_group = replica(states, 0)
+    n, n_groups = first_group.Z.shape[1] - 1, states.w.shape[0]
+    draw, n_before = record.used[DRAW], record.used[FEATURE]
+    for k in range(first_group.whole[COLUMNS]):
+        if first_group.m[k] > 0:
+            for g in range(n_groups):
+                record.weights[record.used[FEATURE], g] = states.w[g, k]
+            if record.weights.shape[1] > n_groups:
+                record.weights[record.used[FEATURE], n_groups] = base.v[k]
+                for j in range(base.slope.shape[1]):
+                    record.weights[record.used[FEATURE], n_groups + 1 + j] = base.slope[k, j]
+            record.sizes[record.used[FEATURE]] = first_group.m[k]
+            record.used[FEATURE] += 1
+            for i in range(n):
+                if first_group.Z[k, i] != 0.0:
+                    add_owner(record, i)
+    record.n_features[draw] = record.used[FEATURE] - n_before
+    record.alpha[draw] = first_group.real[ALPHA]
+    record.log_likelihood[draw] = 0.0
+    n_parameters = (record.extra.shape[1] - 1) // n_groups
+    for g in range(n_groups - 1, -1, -1):
+        likelihood, c, b = select_group(model, caches, states, g)
+        for i in range(n):
+            record.unique_weights[draw, g, i] = b.s[i]
+        record.log_likelihood[draw] += log_likelihood(likelihood, c, b)
+        # written at the front; group 0 comes last, so that its parameters stay there
+        record_parameters(likelihood, c, b, record.extra, draw)
+        for p in range(n_parameters):
+            record.extra[draw, g * n_parameters + p] = record.extra[draw, p]
+    if record.unique_weights.shape[1] > n_groups:
+        for i in range(n):
+            record.unique_weights[draw, n_groups, i] = base.unique[i]
+            for j in range(base.slope.shape[1]):
+                record.unique_weights[draw, n_groups + 1 + j, i] = base.unique_slope[i, j]
+    record.extra[draw, record.extra.shape[1] - 1] = base.real[KAPPA]
+    record.used[DRAW] = draw + 1

@@ -1,0 +1,135 @@
+"""Rounds of a sampler, each one sweep of every replica, and the initial state of a chain."""
+
+from typing import Any
+
+import numpy as np
+
+from thali._compile.jit import scalar
+
+from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes
+from ..moves.unique_weights import refresh_unique_prior
+from ..operations import cache_at, log_rate, rebuild_cache, set_alpha
+from ..state import (
+    ALPHA,
+    BETA,
+    COLUMNS,
+    MIN_FREE_ROWS,
+    NO_UNIQUE,
+    SWEEPS,
+    TOTAL_UNIQUE,
+    ChainModel,
+    FeatureState,
+    is_crowded,
+    make_empty_state,
+    replica,
+)
+from .draw_record import has_room, is_due, record_state
+
+# The initial state of a chain: a draw from the prior, or close to one -----------------------------
+
+
+# up to this number of options, each option without a unique aspect starts with single columns
+MAX_SINGLE_COLUMNS = 500
+
+
+def sample_initial_state(
+    rng: np.random.Generator, model: ChainModel, prior: Any, n_options: int, alpha: float
+) -> FeatureState:
+    """Sample a state from the prior, for which `model.prior` was compiled from `prior`."""
+    matrix = prior.sample(n_options, alpha, rng)
+    if model.unique == NO_UNIQUE and model.lo == 1 and n_options <= MAX_SINGLE_COLUMNS:
+        # A prior draw leaves most pairs undecided, and chains then find structure very slowly.
+        # With a single column for each option one chain in four still got stuck on real data,
+        # with three none of 48.
+        matrix = np.hstack([matrix, np.tile(np.eye(n_options, dtype=bool), 3)])
+    return build_state_with_weights(rng, model, matrix, alpha)
+
+
+def build_state_with_weights(
+    rng: np.random.Generator, model: ChainModel, matrix: np.ndarray, alpha: float
+) -> FeatureState:
+    """Build a state from an (n, K) matrix, with weights drawn from the prior."""
+    n = len(matrix)
+    weights = model.weights.random(rng, matrix.shape[1])
+    owners = matrix.sum(0)
+    column_indices = np.flatnonzero((owners >= model.lo) & (owners <= model.hi))
+    state = make_empty_state(n, 4 * column_indices.size + 2 * MIN_FREE_ROWS)
+    state.Z[: column_indices.size, :n] = matrix[:, column_indices].T
+    state.w[: column_indices.size] = weights[column_indices]
+    state.m[: column_indices.size] = owners[column_indices]
+    state.whole[COLUMNS] = column_indices.size
+    state.real[ALPHA] = alpha
+    if model.unique != NO_UNIQUE:
+        state.s[:n] = model.weights.random(rng, n)
+    if model.unique == TOTAL_UNIQUE:
+        is_single = owners == 1
+        state.s[:n] += matrix[:, is_single] @ weights[is_single]
+    return state
+
+
+@scalar
+def prepare_state(model: Any, b: Any) -> None:
+    """Fill the entries that follow from columns, weights and alpha."""
+    set_alpha(model.prior, b, b.real[ALPHA])
+    for k in range(b.whole[COLUMNS]):
+        b.log_rate[k] = log_rate(model.prior, b, k, b.m[k])
+    refresh_unique_prior(model, b)
+
+
+CONTINUE, DONE, CROWDED, RECORD_FULL = range(4)
+REBUILD_INTERVAL = 200  # sweeps between two complete computations of the likelihood's cache
+
+
+@scalar
+def begin_round(
+    rng: Any,
+    model: Any,
+    caches: Any,
+    states: Any,
+    ladder: Any,
+    record: Any,
+    until: Any,
+    tune: int,
+    thin: Any,
+) -> Any:
+    """Record the previous round if due; return whether the next may run.
+
+    Otherwise return which arrays must be enlarged, or that the run is done.
+    """
+    cold = ladder.at[0]
+    b = replica(states, cold)
+    if is_due(b, record, tune, thin):
+        if not has_room(b, record):
+            return RECORD_FULL
+        record_state(rng, model, cache_at(model.likelihood, caches, cold), b, record)
+    if b.whole[SWEEPS] >= until:
+        return DONE
+    for t in range(ladder.beta.shape[0]):
+        if is_crowded(replica(states, t)):
+            return CROWDED
+    if b.whole[SWEEPS] == 0:
+        for t in range(ladder.beta.shape[0]):
+            prepare_state(model, replica(states, t))
+    if b.whole[SWEEPS] % REBUILD_INTERVAL == 0:  # fills the caches, later corrects their drift
+        for t in range(ladder.beta.shape[0]):
+            rebuild_cache(
+                model.likelihood, cache_at(model.likelihood, caches, t), replica(states, t)
+            )
+    return CONTINUE
+
+
+@scalar
+def select_level_state(states: Any, ladder: Any, t: Any) -> Any:
+    """Return the state of the replica on level t, with that level's inverse temperature."""
+    b = replica(states, ladder.at[t])
+    b.real[BETA] = ladder.beta[t]
+    return b
+
+
+@scalar
+def end_sweep(b: Any, tuning: Any, tune: int) -> None:
+    """Count the sweep and, during tuning, adapt the step sizes."""
+    b.whole[SWEEPS] += 1
+    sweep = b.whole[SWEEPS]
+    if sweep <= tune and sweep % ADAPTATION_INTERVAL == 0:
+        adapt_step_sizes(tuning, sweep, tune)

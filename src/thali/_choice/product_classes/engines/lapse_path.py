@@ -1,0 +1,147 @@
+"""The path from prior to posterior: step sizes, and the evidence along it.
+
+The lapse 1 / (1 + u) falls from 1 to the lapse of the model. At u = 0 every task has the likelihood
+1 / J.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from thali._labels import listed
+
+from ..state import PosteriorTarget
+
+TAU = 0.5  # relative effective sample size after a step
+BISECTIONS = 30
+MAX_ODDS = 1e5  # beyond these odds the next step leads to the end
+# for respondents without utilities that satisfy all their choices
+LAST_LAPSE = 1.0 / (1.0 + MAX_ODDS)
+
+
+def lapse_odds(lapse: float) -> float:
+    """Return u, the odds against a lapse; infinite for 0."""
+    return 1.0 / lapse - 1.0 if lapse > 0.0 else math.inf
+
+
+class LapsePath:
+    """Likelihoods along the path, from hits of shape (particles, tasks)."""
+
+    lapse: float
+    sizes: np.ndarray  # alternatives of each task
+    hits: np.ndarray
+
+    def __init__(self, lapse: float, sizes: np.ndarray, hits: np.ndarray) -> None:
+        self.lapse, self.sizes, self.hits = lapse, sizes, hits
+
+    def log_likelihood(self, u: float) -> np.ndarray:
+        """Return the log-likelihood of every particle at u, shape (particles,)."""
+        delta = 1.0 / (1.0 + u)
+        with np.errstate(divide="ignore"):
+            return np.log((1.0 - delta) * self.hits + delta / self.sizes).sum(axis=1)
+
+    def write_target(self, target: PosteriorTarget, tasks: slice, u: float) -> None:
+        """Write the lapse at u to these tasks of the target."""
+        target.delta[tasks] = self.lapse if u == lapse_odds(self.lapse) else 1.0 / (1.0 + u)
+
+
+def relative_sample_size(log_weights: np.ndarray) -> float:
+    """Return the relative effective sample size (Σ w)² / (n Σ w²)."""
+    top = log_weights.max()
+    if top == -math.inf:
+        return 0.0
+    w = np.exp(log_weights - top)
+    return float(w.sum() ** 2 / (len(w) * (w @ w)))
+
+
+def find_next_point(
+    log_weights: Callable[[float], np.ndarray], u: float, end: float, groups: int
+) -> float:
+    """Return u after a step: the relative sample size falls to TAU.
+
+    The end of the path is returned if it is reached before.
+    """
+    # Beyond the cap the next point is the end, whatever the share.
+    if u >= min(MAX_ODDS, end):
+        return end
+    end_weights = log_weights(end)
+    if (
+        relative_sample_size(end_weights) >= TAU
+        and (end_weights.reshape(groups, -1).max(axis=1) > -math.inf).all()
+    ):
+        return end
+    low, high = u, max(1e-3, 1.2 * u)
+    while (share := relative_sample_size(log_weights(high))) > TAU and high < MAX_ODDS:
+        low, high = high, high * 1.5
+    if share > TAU:
+        return min(MAX_ODDS, end)
+    top = high
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        if relative_sample_size(log_weights(middle)) > TAU:
+            low = middle
+        else:
+            high = middle
+    return min(low if low > u else high if high > u else top, end)
+
+
+def log_mean_exp(exponents: np.ndarray, axis: int = -1) -> np.ndarray:
+    """Return the logarithm of the mean of exponentials along an axis."""
+    top = exponents.max(axis=axis, keepdims=True)
+    safe = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.squeeze(safe, axis) + np.log(np.exp(exponents - safe).mean(axis=axis))
+
+
+# The evidence with its error, and sentences on its use --------------------------------------------
+
+
+USABLE = 1.0  # standard deviation between groups up to which the evidence is usable
+
+
+def pool_evidence(log_evidence: np.ndarray) -> tuple[float, float, float]:
+    """Return the pooled log evidence, its standard error, and the group sd.
+
+    The pooled evidence is ln of the mean of the groups' estimates; the sd is that of their
+    logarithms.
+    """
+    pooled = float(log_mean_exp(log_evidence))
+    if pooled == -math.inf:
+        return pooled, math.nan, math.nan
+    sizes = np.exp(log_evidence - pooled)  # of mean 1
+    se = float(sizes.std(ddof=1) / math.sqrt(len(log_evidence)))
+    possible = np.isfinite(log_evidence).all()
+    return pooled, se, float(log_evidence.std(ddof=1)) if possible else math.inf
+
+
+def format_evidence_messages(log_evidence: np.ndarray, steps: int, particles: int) -> list[str]:
+    """Return sentences on the evidence, its error, and advice."""
+    pooled, se, sd = pool_evidence(log_evidence)
+    min_sd = math.sqrt(max(steps, 1) * (1.0 / TAU - 1.0) / particles)
+    ratio = sd / min_sd
+    estimate_sentence = (
+        f"Log evidence {pooled:.2f} (standard error {se:.2f}). Estimates from single groups of"
+        f" particles have mean {log_evidence.mean():.2f} and standard deviation {sd:.2f},"
+        f" {ratio:.1f} times the minimum for {particles} particles in {steps} steps."
+    )
+    if sd <= USABLE:
+        return [estimate_sentence]
+    why = "use more sweeps per step" if ratio > 2.0 else "use more draws"
+    return [
+        estimate_sentence,
+        f"The evidence is not usable: its standard deviation between groups exceeds {USABLE:g};"
+        f" {why}.",
+    ]
+
+
+def format_lapse_messages(respondents: Sequence[int]) -> list[str]:
+    """Return a sentence naming respondents with choices that nothing satisfies."""
+    if not len(respondents):
+        return []
+    labels = listed([n + 1 for n in respondents], 10)
+    word = "respondent" if len(respondents) == 1 else "respondents"
+    return [
+        f"No utilities that satisfy all choices were found for {word} number {labels}; these keep a"
+        f" lapse rate of {LAST_LAPSE:.0e}. Set the lapse rate to 0.02."
+    ]

@@ -1,0 +1,244 @@
+"""Kernels of one choice occasion: class membership, values, winners, and new respondents."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._compile.jit import scalar
+from thali._inference.numerics.decisions import draw_index
+from thali._inference.numerics.gamma import draw_log_gamma
+
+from ..likelihood import log_add_exp
+
+if TYPE_CHECKING:
+    from ..particles import Particles
+
+_SAFE = 1e-280  # relative values below this are rescaled before they are compared
+
+
+@scalar
+def contains_product(
+    active: Any, member: Any, c: Any, offset: Any, codes: Any, product: Any
+) -> Any:
+    """Return whether class c contains a product.
+
+    A class contains no product that lacks one of its active attributes.
+    """
+    for i in range(active.shape[1]):
+        if active[c, i]:
+            level = codes[product, i]
+            if level < 0 or not member[c, offset[i] + level]:
+                return False
+    return True
+
+
+@scalar
+def draw_occasion_values(
+    rng: Any, log_theta: Any, shape: Any, chosen: Any, n: Any, log_value: Any
+) -> None:
+    """Draw log values of n owned classes for one occasion.
+
+    A value is its lasting part plus a fresh transient part.
+    """
+    for q in range(n):
+        log_value[q] = log_add_exp(log_theta[chosen[q]], draw_log_gamma(rng, shape))
+
+
+@scalar
+def scale_values(log_value: Any, n: Any, value: Any) -> None:
+    """Write the values relative to the largest of them."""
+    top = -math.inf
+    for q in range(n):
+        top = max(top, log_value[q])
+    for q in range(n):
+        value[q] = math.exp(log_value[q] - top)
+
+
+@scalar
+def collect_separating_classes(inside: Any, n: Any, rows: Any, chosen: Any) -> Any:
+    """Write owned classes that separate some rows to `chosen`; return their number."""
+    count = 0
+    for o in range(n):
+        for row in range(1, rows):
+            if inside[o, row] != inside[o, 0]:
+                chosen[count] = o
+                count += 1
+                break
+    return count
+
+
+@scalar
+def scaled_utility_difference(
+    inside: Any, sign: Any, chosen: Any, n: Any, log_value: Any, value: Any, a: Any, b: Any
+) -> Any:
+    """Return u(a) - u(b) up to a positive factor, without underflow.
+
+    Only classes that separate the two rows are summed.
+    """
+    total = 0.0
+    largest = 0.0
+    separate = False
+    for q in range(n):
+        o = chosen[q]
+        if inside[o, a] != inside[o, b]:
+            separate = True
+            largest = max(largest, value[q])
+            total += value[q] if inside[o, a] == (sign[o] == 0) else -value[q]
+    if not separate or largest > _SAFE:
+        return total
+    top = -math.inf
+    for q in range(n):
+        if inside[chosen[q], a] != inside[chosen[q], b]:
+            top = max(top, log_value[q])
+    if top == -math.inf:
+        return 0.0
+    total = 0.0
+    for q in range(n):
+        o = chosen[q]
+        if inside[o, a] != inside[o, b]:
+            part = math.exp(log_value[q] - top)
+            total += part if inside[o, a] == (sign[o] == 0) else -part
+    return total
+
+
+@scalar
+def is_tie(inside: Any, chosen: Any, n: Any, a: Any, b: Any) -> Any:
+    """Return whether no class separates two rows."""
+    for q in range(n):
+        if inside[chosen[q], a] != inside[chosen[q], b]:
+            return False
+    return True
+
+
+@scalar
+def add_winner_weights(
+    inside: Any,
+    sign: Any,
+    chosen: Any,
+    n: Any,
+    log_value: Any,
+    value: Any,
+    start: Any,
+    stop: Any,
+    weight: Any,
+    total: Any,
+) -> None:
+    """Distribute `weight` evenly over the best of rows `start` to `stop` - 1."""
+    scale_values(log_value, n, value)
+    best = start
+    for row in range(start + 1, stop):
+        if scaled_utility_difference(inside, sign, chosen, n, log_value, value, row, best) > 0.0:
+            best = row
+    ties = 0
+    for row in range(start, stop):
+        if is_tie(inside, chosen, n, row, best):
+            ties += 1
+    for row in range(start, stop):
+        if is_tie(inside, chosen, n, row, best):
+            total[row] += weight / ties
+
+
+# The classes that one respondent owns in one draw -------------------------------------------------
+
+
+@scalar
+def read_owned_classes(draws: Any, d: Any, person: Any) -> Any:
+    """Return position, number, signs and ln θ of a respondent's classes.
+
+    The position is that of the first class in `owned_class`.
+    """
+    people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
+    begin, end = draws.first_owned[d * people + person], draws.first_owned[d * people + person + 1]
+    return begin, end - begin, draws.owned_sign[begin:end], draws.owned_log_theta[begin:end]
+
+
+@scalar
+def fill_membership(
+    draws: Any, d: Any, begin: Any, n: Any, codes: Any, rows: Any, inside: Any
+) -> None:
+    """Write whether n owned classes of draw d contain each row.
+
+    The classes start at position `begin` of `owned_class`; rows are the first rows of `codes`.
+    """
+    for o in range(n):
+        c = draws.first_class[d] + draws.owned_class[begin + o]
+        for row in range(rows):
+            inside[o, row] = contains_product(
+                draws.active, draws.member, c, draws.offset, codes, row
+            )
+
+
+@scalar
+def transient_shape(draws: Any, d: Any) -> Any:
+    """Return the Gamma shape of the transient component of a value."""
+    return (1.0 - draws.sigma[d]) * draws.a[d]
+
+
+def bound_owned_classes(draws: "Particles") -> int:
+    """Return a bound on the classes that any respondent owns in any draw."""
+    return int(np.diff(draws.first_owned).max(initial=0)) + 1
+
+
+# Random rows of the design ------------------------------------------------------------------------
+
+
+@scalar
+def draw_design_row(rng: np.random.Generator, codes: Any, rows: Any, i: Any, min_level: Any) -> Any:
+    """Draw a design row whose level of attribute i is at least `min_level`."""
+    while True:
+        product = rows[draw_index(rng, rows.shape[0])]
+        if codes[product, i] >= min_level:
+            return product
+
+
+# New respondents: classes from the prior, and bounds on their number ------------------------------
+
+
+@scalar
+def draw_class_members(
+    rng: Any, offset: Any, monotone: Any, order: Any, active: Any, member: Any, c: Any
+) -> Any:
+    """Draw class c into `active` and `member`; return its polarity."""
+    attributes = monotone.shape[0]
+    for i in range(attributes):
+        order[i] = i
+        active[c, i] = False
+        for cell in range(offset[i], offset[i + 1]):
+            member[c, cell] = True
+    n_active = 1 + draw_index(rng, attributes)
+    for position in range(n_active):  # the first attributes of a random order
+        swap_position = position + draw_index(rng, attributes - position)
+        order[position], order[swap_position] = order[swap_position], order[position]
+        active[c, order[position]] = True
+    polarity = -1
+    for i in range(attributes):
+        if not active[c, i]:
+            continue
+        levels = offset[i + 1] - offset[i]
+        size = 1 + draw_index(rng, levels - 1)
+        if monotone[i] == 0:
+            for cell in range(offset[i], offset[i + 1]):
+                member[c, cell] = rng.random() * (offset[i + 1] - cell) < size
+                size -= member[c, cell]
+        else:
+            if polarity < 0:
+                polarity = draw_index(rng, 2)
+            # Liked classes contain the better levels: the later ones if more is better.
+            later = (monotone[i] > 0) == (polarity == 0)
+            for level in range(levels):
+                member[c, offset[i] + level] = (levels - 1 - level if later else level) < size
+    return polarity
+
+
+def bound_total_classes(draws: "Particles", newcomers: int) -> int:
+    """Return a bound on all classes after `newcomers` respondents join.
+
+    Sum of all existing classes, and a bound on new ones.
+    """
+    present = draws.beta + draws.n_respondents
+    # above the sum of 1 / (present + i), i < newcomers
+    harmonic = 1.0 / present + math.log1p(newcomers / present)
+    mean = float(draws.alpha.max(initial=0.0)) * draws.beta * harmonic
+    max_classes = int(np.diff(draws.first_class).max(initial=0))
+    return max_classes + int(mean + 20.0 * math.sqrt(mean)) + 64

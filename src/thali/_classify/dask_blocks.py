@@ -1,0 +1,210 @@
+"""Covariates and labels as Dask arrays, read block by block, possibly on other machines.
+
+Dask is imported only when such an array is passed; its scheduler may be a distributed cluster.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali.errors import Argument, ArgumentError, DataError, Message, Setting, one_of
+
+from .input import (
+    Standardization,
+    check_labels,
+    compute_standardization,
+    convert_to_matrix,
+    encode_labels,
+)
+
+
+def is_dask_array(X: Any) -> bool:
+    """Return whether X is a Dask array."""
+    return hasattr(X, "to_delayed") and hasattr(X, "chunks")
+
+
+class BlockScan(NamedTuple):
+    """Delayed blocks of rows, with the sizes, ranges and classes found in them."""
+
+    pairs: list[tuple[Any, Any]]  # of covariates and labels, delayed
+    rows: list[int]  # of each block
+    ends: np.ndarray  # (2, d) least and largest value of each covariate
+    first: np.ndarray  # (d,) covariates of one row
+    classes: np.ndarray
+    counts: np.ndarray  # rows of each class
+
+
+def scan_blocks(X: Any, y: Any, sample_weight: Any, model: str) -> BlockScan:
+    """Check the blocks; find their sizes, covariate ranges and classes."""
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    if sample_weight is not None:
+        raise DataError(
+            "sample_weight does not support a Dask array X; remove sample_weight, or pass"
+            " X.compute()."
+        )
+    pairs = _pair_blocks(X, y, model)
+    summaries = compute(
+        *(
+            delayed(_summarise_block)(x, label, block_index, model)
+            for block_index, (x, label) in enumerate(pairs)
+        )
+    )
+    labels, counts = _merge_block_labels(summaries)
+    classes, _ = encode_labels(
+        np.repeat(labels, np.minimum(counts, 2)), model, int(np.minimum(counts, 2).sum())
+    )
+    ends = np.array(
+        [
+            np.min([part.lowest for part in summaries], axis=0),
+            np.max([part.highest for part in summaries], axis=0),
+        ]
+    )
+    return BlockScan(
+        pairs, [part.rows for part in summaries], ends, summaries[0].lowest, classes, counts
+    )
+
+
+def compute_block_standardization(scan: BlockScan, names: Sequence[str]) -> Standardization:
+    """Compute the mean and sd of each column over all blocks.
+
+    It takes two passes, the first for the mean.
+    """
+    range_standardization = compute_standardization(scan.ends, np.array(names, dtype=object))
+    unit, rows, blocks = range_standardization.unit, sum(scan.rows), [x for x, _ in scan.pairs]
+    mean = sum_over_blocks(_sum_scaled, blocks, unit) / rows
+    squares = sum_over_blocks(_sum_squares, blocks, unit, mean)
+    return Standardization(
+        unit, mean, np.where(range_standardization.varies, np.sqrt(squares / rows), np.inf)
+    )
+
+
+def sum_over_blocks(function: Callable[..., Any], blocks: Sequence[Any], *arguments: Any) -> Any:
+    """Return Σ function(block, *arguments), always in the order of the blocks."""
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    return reduce(add, compute(*(delayed(function)(block, *arguments) for block in blocks)))
+
+
+def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
+    """Raise an error for a Dask array if the method needs rows in memory."""
+    raise DataError(
+        Message("X is a Dask array, whose rows stay in blocks, but "),
+        Setting("method", method),
+        " requires them in memory; set ",
+        Message(Argument("method"), " to one of ", one_of("method", others)),
+        ", or pass X.compute().",
+    )
+
+
+def map_prediction_blocks(
+    predict: Callable[[Any], np.ndarray], X: Any, columns: int | None, dtype: Any = float
+) -> Any:
+    """Return predictions as a Dask array, one block per block of X.
+
+    It has `columns` columns, or one dimension if `columns` is None.
+    """
+    X = X.rechunk({1: -1})
+    if columns is None:
+        return X.map_blocks(predict, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
+    return X.map_blocks(
+        predict, chunks=(X.chunks[0], (columns,)), dtype=dtype, meta=np.empty((0, 0), dtype)
+    )
+
+
+def refuse_block_errors(return_se: bool) -> None:
+    """Raise an error if standard errors of predictions in blocks are requested."""
+    if return_se:
+        raise ArgumentError(
+            Argument("return_se"),
+            " does not support a Dask array X; remove ",
+            Argument("return_se"),
+            ", or pass X.compute().",
+        )
+
+
+class _BlockSummary(NamedTuple):
+    """Size, covariate ranges, labels and label counts of one block."""
+
+    rows: int
+    lowest: np.ndarray
+    highest: np.ndarray
+    labels: np.ndarray
+    counts: np.ndarray
+
+
+def _pair_blocks(X: Any, y: Any, model: str) -> list[tuple[Any, Any]]:
+    """Return delayed pairs of a block of rows and its labels."""
+    import dask.array as da
+
+    if X.ndim != 2:
+        raise DataError(
+            f"X must be two-dimensional, one row per observation; got {X.ndim} dimensions."
+        )
+    for name, array in (("X", X), ("y", y)):
+        if is_dask_array(array) and np.isnan(np.concatenate(array.chunks)).any():
+            raise DataError(
+                f"{name} is a Dask array with blocks of unknown length; call"
+                f" {name}.compute_chunk_sizes() first."
+            )
+    X = X.rechunk({1: -1})
+    labels: Any = y
+    if not is_dask_array(y):
+        labels = da.from_array(check_labels(y, model, X.shape[0]), chunks=-1)  # pyright: ignore
+    elif y.ndim != 1:
+        raise DataError(
+            f"y should be a 1d array of labels, one per row of X; got {y.ndim} dimensions."
+        )
+    if X.shape[0] != labels.shape[0]:
+        raise DataError(
+            f"X has {X.shape[0]} rows but y has {labels.shape[0]} labels; pass one label per row"
+            " of X."
+        )
+    labels = labels.rechunk((X.chunks[0],))
+    return list(zip(X.to_delayed().ravel(), labels.to_delayed().ravel(), strict=True))
+
+
+def _summarise_block(x: Any, labels: Any, block_index: int, model: str) -> _BlockSummary:
+    """Check one block of rows and labels and summarise it."""
+    try:
+        matrix = convert_to_matrix(x)
+        labels = check_labels(np.asarray(labels), model, len(matrix))
+    except DataError as error:
+        raise DataError(
+            f"Block {block_index} of X (rows counted from 0 within the block): {error}"
+        ) from None
+    return _BlockSummary(
+        len(matrix), matrix.min(axis=0), matrix.max(axis=0), *np.unique(labels, return_counts=True)
+    )
+
+
+def _merge_block_labels(summaries: Sequence[_BlockSummary]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels of all blocks and the count of each."""
+    is_text_label = [part.labels.dtype.kind in "OU" for part in summaries]
+    if len(set(is_text_label)) > 1:
+        text, number = (
+            repr(summaries[is_text_label.index(is_text)].labels[0]) for is_text in (True, False)
+        )
+        raise DataError(
+            f"y contains labels of mixed types, {text} in one block and {number} in another;"
+            " convert them to one type."
+        )
+    labels, label_indices = np.unique(
+        np.concatenate([part.labels for part in summaries]), return_inverse=True
+    )
+    counts = np.zeros(len(labels), np.int64)
+    np.add.at(counts, label_indices, np.concatenate([part.counts for part in summaries]))
+    return labels, counts
+
+
+def _sum_scaled(x: Any, unit: Any) -> np.ndarray:
+    return (np.asarray(x, np.float64) / unit).sum(axis=0)
+
+
+def _sum_squares(x: Any, unit: Any, mean: Any) -> np.ndarray:
+    return ((np.asarray(x, np.float64) / unit - mean) ** 2).sum(axis=0)

@@ -1,0 +1,125 @@
+"""Training rows of Plackett–Luce regression in Dask arrays, block by block.
+
+Dask is imported only when such an array is passed; its scheduler may be a distributed cluster.
+Every worker stores W of its rows; a sweep transfers only the weights and the (K + 1) p + 1 sums.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..dask_blocks import compute_block_standardization, scan_blocks, sum_over_blocks
+from ..input import convert_to_matrix
+from .design import ColumnSummary, PlackettLuceDesign, check_transform, summarise_columns
+from .row_sums import CovariateRows, Curvature, Statistics, merge_equal_rows
+
+
+class DaskRows:
+    """Delayed `CovariateRows`, one per block of rows."""
+
+    n_classes: int
+    p: int
+    n_rows: int
+    n: float
+
+    def __init__(self, blocks: Sequence[Any], n_classes: int, p: int, rows: Sequence[int]) -> None:
+        self._held, self.n_classes, self.p = list(blocks), n_classes, p
+        self._rows = list(rows)
+        self.n_rows = sum(rows)
+        self.n = float(self.n_rows)
+
+    def compute_statistics(self, A: Any, m: Any) -> Statistics:
+        """Compute log-likelihood, R and s at A (K × p) and m (p)."""
+        return sum_over_blocks(_compute_block_statistics, self._held, A, m)
+
+    def compute_curvature(self, A: Any, m: Any, columns: Any) -> Curvature:
+        """Compute the sums of products for the Hessian, for columns of W."""
+        return sum_over_blocks(_compute_block_curvature, self._held, A, m, columns)
+
+    def sample_rows(self, n_rows: int) -> CovariateRows:
+        """Sample about `n_rows` rows into memory, in proportion from all blocks."""
+        from dask.base import compute
+        from dask.delayed import delayed
+
+        shares = [-(-n_rows * size // self.n_rows) for size in self._rows]
+        parts = compute(
+            *(
+                delayed(_sample_block)(block, share)
+                for block, share in zip(self._held, shares, strict=True)
+            )
+        )
+        W, codes, counts = (
+            np.concatenate([block_sample[i] for block_sample in parts]) for i in range(3)
+        )
+        return CovariateRows(W, codes, self.n_classes, counts)
+
+
+class DaskInput(NamedTuple):
+    """Input of a fit to a Dask array."""
+
+    data: DaskRows
+    design: PlackettLuceDesign
+    column_summary: ColumnSummary
+    classes: np.ndarray
+    class_counts: np.ndarray
+    n_features: int
+
+
+def prepare_dask_rows(
+    X: Any, y: Any, sample_weight: Any, transform: Any, standardize: bool, model: str
+) -> DaskInput:
+    """Check the blocks, find classes and scale, and build W on workers."""
+    from dask.base import compute, persist
+    from dask.delayed import delayed
+
+    check_transform(transform)
+    scan = scan_blocks(X, y, sample_weight, model)
+    names = [f"x{j}" for j in range(X.shape[1])]
+    standard = (
+        compute_block_standardization(scan, names)
+        if standardize and transform is not None
+        else None
+    )
+    design = PlackettLuceDesign.from_standardization(standard, names, transform, scan.first[None])
+    blocks = persist(
+        *(delayed(_build_block_rows)(x, label, design, scan.classes) for x, label in scan.pairs)
+    )
+    summaries = compute(*(delayed(_summarise_block_columns)(block) for block in blocks))
+    data = DaskRows(blocks, len(scan.classes), len(design.columns), scan.rows)
+    return DaskInput(data, design, reduce(add, summaries), scan.classes, scan.counts, X.shape[1])
+
+
+def _build_block_rows(
+    block: Any, labels: Any, design: PlackettLuceDesign, classes: Any
+) -> CovariateRows:
+    """Build W of a block and merge its equal rows."""
+    W, codes, counts = merge_equal_rows(
+        design.apply(convert_to_matrix(block)), np.searchsorted(classes, np.asarray(labels))
+    )
+    return CovariateRows(W, codes, len(classes), counts, threads=1)
+
+
+def _summarise_block_columns(rows: CovariateRows) -> ColumnSummary:
+    """Summarise the columns of W of a block."""
+    return summarise_columns(rows.W, rows.counts)
+
+
+def _compute_block_statistics(rows: CovariateRows, A: np.ndarray, m: np.ndarray) -> Statistics:
+    """Compute log-likelihood, R and s of a block."""
+    return rows.compute_statistics(A, m)
+
+
+def _compute_block_curvature(
+    rows: CovariateRows, A: np.ndarray, m: np.ndarray, columns: Any
+) -> Curvature:
+    """Compute the sums of products of a block."""
+    return rows.compute_curvature(A, m, columns)
+
+
+def _sample_block(rows: CovariateRows, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return W, codes and counts of a sample of a block."""
+    sample = rows.sample_rows(min(size, len(rows.W)))
+    return sample.W, sample.codes, sample.counts

@@ -1,0 +1,202 @@
+"""Sweeps of the Gibbs sampler of Plackett–Luce regression."""
+
+import math
+from typing import Any
+
+from thali._compile.jit import compiled, scalar
+from thali._inference.numerics.gamma import draw_log_gamma
+
+from .latent_moves import (
+    draw_latent_variables,
+    draw_shape_given_latent,
+    draw_shape_given_weights,
+    propose_mirror_move,
+    redraw_columns,
+)
+from .state import (
+    ACCEPTED,
+    LOG_A,
+    LOG_LIKELIHOOD,
+    LOG_MASS,
+    SWEEPS,
+    TRIED,
+    compute_scores,
+    normalise_weights,
+    record_if_due,
+)
+from .trial_moves import exchange_columns, find_smallest_score, redraw_weight
+
+# exchanges and single-weight proposals per sweep; one per column of W if it has fewer columns
+MAX_MOVES_PER_SWEEP = 128
+MIRRORS_PER_SWEEP = 4
+
+
+@compiled
+def run_recommended_sweeps(
+    rng: Any, rows: Any, prior: Any, state: Any, record: Any, until: Any, tune: int, thin: Any
+) -> None:
+    """Run and record sweeps of the sampler for small or learned a."""
+    if state.counters[SWEEPS] == 0:
+        update_scores(rows, state)
+    while state.counters[SWEEPS] < until:
+        draw_recommended_sweep(rng, rows, prior, state, tune)
+        state.counters[SWEEPS] += 1
+        record_if_due(state, record, tune, thin)
+
+
+@scalar
+def draw_recommended_sweep(rng: Any, rows: Any, prior: Any, state: Any, tune: int) -> None:
+    """Draw latent variables, a and the weights; then move single weights.
+
+    The columns and a are drawn with the weights integrated out, a again with their sum integrated
+    out; the last moves use no latent variables.
+    """
+    real, scratch = state.real, state.scratch
+    update_latent_variables(rng, rows, prior, state)
+    a = math.exp(real[LOG_A])
+    redraw_columns(
+        rng, rows, a, state.log_rate, state.columns, state.counts, scratch.pull, scratch.size
+    )
+    if prior.learned:
+        real[LOG_A] = draw_shape_given_latent(
+            rng,
+            real[LOG_A],
+            prior.low,
+            prior.high,
+            state.counts,
+            state.log_rate,
+            prior.log_b,
+            scratch.occupied,
+        )
+    draw_weights(rng, rows, state)
+    if prior.learned:
+        real[LOG_A] = draw_shape_given_weights(
+            rng, real[LOG_A], prior.low, prior.high, state.log_weights, scratch.occupied
+        )
+    n_moves = min(rows.mean.shape[0], MAX_MOVES_PER_SWEEP)
+    for _ in range(n_moves):
+        exchange_state_columns(rng, rows, state, tune)
+    if rows.opposite[0] >= 0:
+        for _ in range(MIRRORS_PER_SWEEP):
+            mirror_state(rng, rows, state)
+    real[LOG_MASS] = draw_log_gamma(rng, math.exp(real[LOG_A]) * state.counts.size) - prior.log_b
+    redraw_single_weights(rng, rows, prior, state, n_moves)
+
+
+@scalar
+def update_scores(rows: Any, state: Any) -> None:
+    """Update T, S and the log-likelihood at the current weights."""
+    state.real[LOG_LIKELIHOOD] = compute_scores(
+        rows, state.weights, state.totals, state.class_scores, state.total_scores
+    )
+
+
+@scalar
+def update_latent_variables(rng: Any, rows: Any, prior: Any, state: Any) -> None:
+    """Draw C and Z given the weights; update n_kj and ln(b + s_j).
+
+    s_j is computed from times that are drawn for weights of sum 1.
+    """
+    scratch = state.scratch
+    draw_latent_variables(
+        rng,
+        rows,
+        state.weights,
+        state.class_scores,
+        state.total_scores,
+        state.columns,
+        state.times,
+        state.counts,
+        state.s,
+        scratch.target,
+        scratch.running,
+        scratch.column_index,
+    )
+    for j in range(state.s.shape[0]):
+        log_s = math.log(state.s[j]) - state.real[LOG_MASS] if state.s[j] > 0.0 else -math.inf
+        maximum = max(prior.log_b, log_s)
+        state.log_rate[j] = maximum + math.log1p(math.exp(min(prior.log_b, log_s) - maximum))
+
+
+@scalar
+def draw_weights(rng: Any, rows: Any, state: Any) -> None:
+    """Draw λ_kj ~ Gamma(a + n_kj, b + s_j); update scores and totals."""
+    a = math.exp(state.real[LOG_A])
+    for k in range(state.counts.shape[0]):
+        for j in range(state.counts.shape[1]):
+            state.log_weights[k, j] = (
+                draw_log_gamma(rng, a + state.counts[k, j]) - state.log_rate[j]
+            )
+    state.real[LOG_MASS] = normalise_weights(state.log_weights, state.weights, state.totals)
+    update_scores(rows, state)
+
+
+@scalar
+def exchange_state_columns(rng: Any, rows: Any, state: Any, tune: int) -> None:
+    """Propose an exchange of two columns; count it."""
+    scratch = state.scratch
+    state.real[LOG_LIKELIHOOD], exchanged = exchange_columns(
+        rng,
+        rows,
+        math.exp(state.real[LOG_A]),
+        state.log_weights,
+        state.weights,
+        state.totals,
+        state.class_scores,
+        state.total_scores,
+        scratch.new_class_scores,
+        scratch.new_total_scores,
+        scratch.change,
+        state.real[LOG_LIKELIHOOD],
+    )
+    _count_move(state, tune, exchanged)
+
+
+@scalar
+def mirror_state(rng: Any, rows: Any, state: Any) -> None:
+    """Propose a mirror move and update the log-likelihood."""
+    state.real[LOG_LIKELIHOOD] = propose_mirror_move(
+        rng,
+        rows,
+        state.log_weights,
+        state.weights,
+        state.totals,
+        state.class_scores,
+        state.total_scores,
+        state.scratch.new_class_scores,
+        state.scratch.new_total_scores,
+        state.real[LOG_LIKELIHOOD],
+    )
+
+
+@scalar
+def redraw_single_weights(rng: Any, rows: Any, prior: Any, state: Any, n_moves: Any) -> None:
+    """Propose single weights from the prior, given the sum of all."""
+    real, scratch = state.real, state.scratch
+    smallest = find_smallest_score(rows, state.class_scores)
+    for _ in range(n_moves):
+        real[LOG_LIKELIHOOD], log_gain, smallest = redraw_weight(
+            rng,
+            rows,
+            math.exp(real[LOG_A]),
+            prior.log_b + real[LOG_MASS],
+            smallest,
+            state.log_weights,
+            state.weights,
+            state.totals,
+            state.class_scores,
+            state.total_scores,
+            scratch.new_class_scores,
+            scratch.new_total_scores,
+            scratch.change,
+            real[LOG_LIKELIHOOD],
+        )
+        real[LOG_MASS] += log_gain
+
+
+@scalar
+def _count_move(state: Any, tune: int, is_accepted: Any) -> None:
+    """Count a move and its acceptance after tuning."""
+    if state.counters[SWEEPS] >= tune:
+        state.counters[TRIED] += 1
+        state.counters[ACCEPTED] += is_accepted

@@ -1,0 +1,100 @@
+"""Groups of a classifier's posterior tree for the rows of the training data."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.rows import TrainingData
+from thali._posterior.densities import is_pointwise
+
+if TYPE_CHECKING:
+    import xarray
+
+_BLOCK = 2**21  # numbers of a block of rows
+LABEL = "position of the class of a row in constant_data['classes']"
+
+
+def build_observed_groups(
+    codes: np.ndarray, classes: np.ndarray, constants: Mapping[str, Any]
+) -> "dict[str, xarray.Dataset]":
+    """Build the groups observed_data and constant_data for class codes (n,).
+
+    Labels are stored as numbers, which ArviZ can plot, with the class names.
+    """
+    import xarray as xr
+
+    names = convert_class_labels(classes)
+    label = ("row", np.asarray(codes, np.int64), {"description": LABEL})
+    return {
+        "observed_data": xr.Dataset({"label": label}, {"row": np.arange(len(codes))}),
+        "constant_data": xr.Dataset({"classes": ("class_number", names), **constants}),
+    }
+
+
+def convert_class_labels(classes: np.ndarray) -> np.ndarray:
+    """Return the class labels as an array that files can store."""
+    return np.asarray(classes.astype(str) if classes.dtype == object else classes)
+
+
+def build_observed_row_groups(
+    data: TrainingData, classes: np.ndarray, constants: Mapping[str, Any]
+) -> "dict[str, xarray.Dataset]":
+    """Build the same groups for training rows; unequal weights are constant data."""
+    weights = {} if (data.weight == 1.0).all() else {"weight": ("row", data.weight)}
+    groups = build_observed_groups(data.codes[data.row], classes, {**constants, **weights})
+    return {
+        name: group.assign_coords(row=data.number) if "row" in group.dims else group
+        for name, group in groups.items()
+    }
+
+
+def add_log_likelihood(
+    groups: "dict[str, xarray.Dataset]",
+    compute_log_p: Callable[[np.ndarray], np.ndarray],
+    data: TrainingData,
+) -> None:
+    """Add the group log_likelihood, ln P of each row's class, unless too large.
+
+    `compute_log_p` returns it, shape (chain, draw, row), for indices of rows of `data.matrix`.
+    """
+    import xarray as xr
+
+    rows = len(data.row)
+    posterior = groups["posterior"]
+    shape = posterior.sizes["chain"], posterior.sizes["draw"]
+    draws = shape[0] * shape[1]
+    if not is_pointwise(rows, draws):
+        return
+    log_p = np.empty((*shape, rows))
+    step = max(1, _BLOCK // (draws * groups["constant_data"].sizes["class_number"]))
+    for start in range(0, rows, step):
+        block = slice(start, min(start + step, rows))
+        log_p[..., block] = compute_log_p(data.row[block])
+    sampled = {name: posterior[name] for name in ("chain", "draw")}
+    groups["log_likelihood"] = xr.Dataset(
+        {"label": (("chain", "draw", "row"), log_p)},
+        sampled | {"row": groups["observed_data"]["row"]},
+    )
+
+
+def sample_class_codes(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Sample a class code for each row and draw, shape (rows, draws).
+
+    `probabilities` has shape (rows, draws, K).
+    """
+    cumulative = np.cumsum(probabilities, axis=2)
+    u = rng.random(cumulative.shape[:2]) * cumulative[..., -1]
+    return (u[..., None] >= cumulative).sum(axis=2)
+
+
+def compute_mean_errors(probabilities: np.ndarray, chains: int) -> np.ndarray:
+    """Compute Monte Carlo standard errors of mean probabilities, shape (rows, K).
+
+    `probabilities` has shape (rows, draws, K).
+    """
+    from thali._posterior.summary import mean_errors
+
+    rows, _, classes = probabilities.shape
+    draws = np.moveaxis(probabilities, 1, 2).reshape(rows * classes, chains, -1)
+    return mean_errors(draws).reshape(rows, classes)

@@ -1,0 +1,129 @@
+"""Checked weights of rows and of classes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from thali._inference.warn import warn
+from thali._labels import plural, positions, shorten
+from thali.errors import Argument, ArgumentError, DataError, DataWarning, Message, Setting, one_of
+
+from .input import format_class_label
+
+LARGEST = 1e15  # largest weight: weights count rows
+
+
+def check_row_weights(sample_weight: Any, rows: int) -> np.ndarray:
+    """Return the row weights, shape (rows,); all 1 if none are given.
+
+    Examples
+    --------
+    >>> weights_of([1, 0, -2], 3)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    thali.errors.DataError: `sample_weight` is -2 in row 2; weights must be finite, >= 0 and at ...
+    """
+    if sample_weight is None:
+        return np.ones(rows)
+    try:
+        weight = np.array(sample_weight, float)
+    except (TypeError, ValueError):
+        raise DataError("`sample_weight` must contain numbers, one per row of X.") from None
+    if weight.shape != (rows,):
+        raise DataError(
+            f"`sample_weight` must be one-dimensional, with one number for each of the {rows} rows"
+            f" of X; got shape {weight.shape}."
+        )
+    if (is_invalid := ~((weight <= LARGEST) & (weight >= 0.0))).any():
+        row = int(np.argmax(is_invalid))
+        raise DataError(
+            f"`sample_weight` is {weight[row]:g} in row {row}; weights must be finite, >= 0 and at"
+            f" most {LARGEST:g}."
+        )
+    if not weight.any():
+        raise DataError(
+            "All sample weights are zero, so no rows are left; give rows of at least two classes a"
+            " positive weight."
+        )
+    return weight
+
+
+def apply_class_weights(
+    weight: np.ndarray, codes: np.ndarray, classes: np.ndarray, class_weight: Any
+) -> np.ndarray:
+    r"""Multiply the weights of rows by the weights of their classes.
+
+    .. math:: w_k^{\text{balanced}} = \frac{\sum_i w_i}{K \sum_{i: y_i = k} w_i}
+    """
+    totals = np.bincount(codes, weight, len(classes))
+    factors = np.ones(len(classes))
+    if isinstance(class_weight, Mapping):
+        factors = _read_class_factors(class_weight, classes)
+    elif class_weight is not None:
+        if not (isinstance(class_weight, str) and class_weight == "balanced"):
+            raise ArgumentError(
+                Argument("class_weight"),
+                f" must be a dict of labels and weights, 'balanced' or None; got {class_weight!r}.",
+            )
+        factors = totals.sum() / (len(classes) * np.maximum(totals, np.finfo(float).tiny))
+    if (is_empty := totals * factors == 0.0).any():
+        raise DataError(
+            f"All rows of class {format_class_label(classes[int(np.argmax(is_empty))])} have weight"
+            " 0; remove the class from y, or give its rows a positive weight."
+        )
+    return weight * factors[codes]
+
+
+def warn_about_small_weights(weight: np.ndarray, n_classes: int) -> None:
+    """Warn of weights that sum to less than one row per class.
+
+    Weights that sum to 1 are an example.
+    """
+    if (total := float(weight.sum())) < n_classes:
+        rows = int((weight > 0.0).sum())
+        warn(
+            DataWarning(
+                f"`sample_weight` sums to {total:.3g} for {plural(rows, 'row')}, so the prior"
+                " dominates. If the weights are shares (as in AdaBoost), pass sample_weight *"
+                " (len(sample_weight) / sum(sample_weight))."
+            )
+        )
+
+
+def _read_class_factors(class_weight: Mapping[Any, Any], classes: np.ndarray) -> np.ndarray:
+    """Return the factor of each class from a dict of class weights."""
+    index_by_label = positions(classes.tolist())
+    factors = np.ones(len(classes))
+    for label, factor in class_weight.items():
+        if label not in index_by_label:
+            label_list = shorten(list(index_by_label), 10)
+            raise ArgumentError(
+                Argument("class_weight"),
+                f" has a weight for {label!r}, but y contains only {label_list}.",
+            )
+        if (
+            isinstance(factor, bool)
+            or not isinstance(factor, int | float | np.number)
+            or not 0.0 <= factor < np.inf
+        ):
+            raise ArgumentError(
+                Argument("class_weight"),
+                f" of {label!r} must be a finite number >= 0; got {factor!r}.",
+            )
+        factors[index_by_label[label]] = factor
+    return factors
+
+
+def refuse_fractional_weights(counts: np.ndarray, methods: tuple[str, ...]) -> None:
+    """Raise an error for weights that are not integers.
+
+    Gibbs sampling draws one variable per copy of a row.
+    """
+    if (is_fractional := counts != np.floor(counts)).any():
+        raise DataError(
+            Message(f"Some rows have weight {counts[int(np.argmax(is_fractional))]:g}, but "),
+            Setting("method", "gibbs"),
+            " draws one variable per copy of a row; pass integer weights, or set ",
+            Message(Argument("method"), " to ", one_of("method", methods, " or ")),
+            ".",
+        )

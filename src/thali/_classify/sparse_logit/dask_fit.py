@@ -1,0 +1,159 @@
+"""The fit of the sparse logit to a Dask array: maximum or normal approximation.
+
+Every worker stores its standardised rows; a step transfers coefficients, sums over rows and, for
+the maximum, linear predictors.
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.rows import TrainingData
+from thali._inference.chains import Run
+from thali._model.base import Job
+from thali._model.sampling import sampled
+from thali.errors import Argument, ArgumentError
+
+from ..dask_blocks import (
+    BlockScan,
+    compute_block_standardization,
+    refuse_blocks,
+    scan_blocks,
+    sum_over_blocks,
+)
+from ..input import Standardization, convert_to_matrix, warn_about_constant_columns
+from .approximation import Expansion, choose_radii, expand_log_likelihood, fit_normal_approximation
+from .arguments import NORMAL_METHODS, BlockColumns, CoefficientPrior, DenseColumns, read_prior
+from .chain import build_coefficient_problem
+from .engines import check_normal_run
+from .gibbs_sweep import CoefficientProblem
+from .maximum import ObservedRows, build_maximum_job
+
+if TYPE_CHECKING:
+    from .model import SparseMultinomialLogit
+
+
+def build_dask_job(
+    model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight: Any, run: Run
+) -> Job:
+    """Build the job of a fit to a Dask array."""
+    prior, is_automatic = read_prior(model), model.method == "auto"
+    if model.method not in (*NORMAL_METHODS, "map") and not is_automatic:
+        refuse_blocks(model.method, (*NORMAL_METHODS, "map"))
+    if model.class_weight is not None:
+        raise ArgumentError(
+            Argument("class_weight"),
+            " does not support a Dask array X; remove ",
+            Argument("class_weight"),
+            ", or pass X.compute().",
+        )
+    scan = scan_blocks(X, y, sample_weight, type(model).__name__)
+    model.classes_, model.n_features_in_ = scan.classes, X.shape[1]
+    model._find_reference_index()
+    model._standard_ = _choose_dask_standardization(model, scan)
+    model.method_ = "variational" if is_automatic and prior.name == "laplace" else model.method
+    if model._used_engine.is_point:
+        return _build_dask_maximum_job(model, scan, prior)
+    if model.method_ not in NORMAL_METHODS:
+        refuse_blocks("polya-gamma", (*NORMAL_METHODS, "map"))
+    check_normal_run(model, run, float(sum(scan.rows)))
+    return Job(
+        partial(_fit_dask_approximation, model, scan, prior, run),
+        draws=run.draws,
+        data=model._describe_size(sum(scan.rows)),
+    )
+
+
+def _build_dask_maximum_job(model: "SparseMultinomialLogit", scan: BlockScan, prior: Any) -> Job:
+    """Build the job of a fit by the maximum; columns stay in blocks."""
+    from dask.base import persist
+    from dask.delayed import delayed
+
+    standard = model._standard_
+    blocks = persist(
+        *(delayed(_build_block_columns)(x, standard, prior.intercept) for x, _ in scan.pairs)
+    )
+    codes, penalised = _encode_dask_labels(scan), int(standard.varies.sum())
+    columns = BlockColumns(blocks, scan.rows, penalised + prior.intercept)
+    free_classes = np.flatnonzero(np.arange(len(scan.classes)) != model._find_reference_index())
+    observed = ObservedRows(
+        columns, (codes[:, None] == free_classes).astype(float), np.ones(len(codes)), penalised
+    )
+    return build_maximum_job(model, observed, prior.eta, model._describe_size(len(codes)))
+
+
+def _fit_dask_approximation(
+    model: "SparseMultinomialLogit", scan: BlockScan, prior: CoefficientPrior, run: Any
+) -> dict[str, Any]:
+    """Fit a normal approximation; afterwards only class codes are needed."""
+    from dask.base import persist
+    from dask.delayed import delayed
+
+    standard, codes = model._standard_, _encode_dask_labels(scan)
+    arguments = standard, scan.classes, model._find_reference_index(), prior
+    problems = persist(*(delayed(_build_block_problem)(*pair, *arguments) for pair in scan.pairs))
+    no_rows = np.empty((0, int(standard.varies.sum())))
+    empty = build_coefficient_problem(
+        no_rows, codes[:0], len(scan.classes), arguments[2], prior, False
+    )
+    radii = choose_radii(empty, float(len(codes)))
+
+    def expand(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
+        return sum_over_blocks(expand_log_likelihood, problems, coef, covariance, radii)
+
+    model._normal_ = fit_normal_approximation(
+        empty, prior.eta, model._used_engine.has_bound, expand
+    )
+    ones, numbers = np.ones(len(codes)), np.arange(len(codes))
+    source = TrainingData(no_rows, codes, ones, numbers, ones, numbers)
+    return sampled(model, model._sampling(source, run))
+
+
+def _choose_dask_standardization(
+    model: "SparseMultinomialLogit", scan: BlockScan
+) -> Standardization:
+    """Return the standardisation over all blocks, or none if not requested."""
+    if not model.standardize:
+        return model._choose_standardization(scan.ends, model.fit_intercept)
+    standard = compute_block_standardization(scan, model._column_names())
+    warn_about_constant_columns(standard, None)
+    return standard
+
+
+def _encode_dask_labels(scan: BlockScan) -> np.ndarray:
+    """Return the class index of each row, over all blocks."""
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    return np.concatenate(
+        compute(*(delayed(_encode_block_labels)(labels, scan.classes) for _, labels in scan.pairs))
+    )
+
+
+def _build_block_columns(block: Any, standard: Standardization, intercept: bool) -> DenseColumns:
+    """Return the standardised columns of a block."""
+    return DenseColumns(standard.varying(convert_to_matrix(block)), intercept)
+
+
+def _encode_block_labels(labels: Any, classes: np.ndarray) -> np.ndarray:
+    """Return the class index of each row of a block."""
+    return np.searchsorted(classes, np.asarray(labels))
+
+
+def _build_block_problem(
+    block: Any,
+    labels: Any,
+    standard: Standardization,
+    classes: np.ndarray,
+    reference: int,
+    prior: CoefficientPrior,
+) -> CoefficientProblem:
+    """Build the coefficient problem of a block."""
+    rows = (
+        standard.varying(convert_to_matrix(block)),
+        _encode_block_labels(labels, classes),
+        len(classes),
+        reference,
+    )
+    return build_coefficient_problem(*rows, prior, False)

@@ -1,0 +1,93 @@
+"""Pairs and larger sets of options, as arguments of predictions."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.choices import Choices
+from thali._labels import as_label, positions, shorten
+from thali.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def is_best_worst(sets: Any) -> bool:
+    """Return whether the sets have best and worst answers."""
+    return isinstance(sets, Choices) and sets.worst is not None
+
+
+def pair_indices(pairs: Any, labels: list[str], has_ties: bool) -> np.ndarray:
+    """Return option indices of pairs, shape (2, pairs); raise if ties are not modelled."""
+    if not has_ties:
+        raise ArgumentError(
+            "The model does not include ties (none in the data, or not modelled); use"
+            " predict_proba for the probabilities of the two options."
+        )
+    option_indices, is_pairs = set_indices(pairs, labels)
+    if not is_pairs:
+        raise ArgumentError(
+            "Ties require comparisons of two options; give pairs of labels, [(a, b), ...]."
+        )
+    return np.array(option_indices, np.int64).reshape(-1, 2).T
+
+
+def tabulate_outcomes(
+    labels: list[str], first: Any, second: Any, p: np.ndarray
+) -> "pandas.DataFrame":
+    """Return a table with one row per pair: a, b, p_a, p_tie, p_b.
+
+    `p` has shape (pairs, 3).
+    """
+
+    from thali._tables import Table
+
+    columns = {"a": [labels[k] for k in first], "b": [labels[k] for k in second]}
+    return Table(columns | dict(zip(("p_a", "p_tie", "p_b"), p.T, strict=True)))
+
+
+def set_indices(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:
+    """Return option indices of each set, and whether sets are a list of pairs."""
+    if isinstance(sets, Choices):
+        return _label_indices(sets.sets, labels), False
+    index_arrays = _label_indices(sets, labels)
+    return index_arrays, all(len(indices) == 2 for indices in index_arrays)
+
+
+def _label_indices(sets: Any, labels: list[str]) -> list[np.ndarray]:
+    """Return the indices of the labels of each set; raise for unknown or repeated labels."""
+    index_of_label = positions(labels)
+    if not isinstance(sets, Iterable):
+        raise ArgumentError(
+            "Options must be pairs of labels, [(a, b), ...], larger sets, or Choices; got"
+            f" {type(sets).__name__}."
+        )
+    index_arrays = []
+    for number, entry in enumerate(sets):
+        names = (
+            [as_label(label) for label in entry]
+            if isinstance(entry, tuple | list | np.ndarray)
+            else [str(entry)]
+        )
+        if len(names) < 2:
+            raise ArgumentError(
+                f"Entry {number} is {entry!r}; give pairs of labels, (a, b), or larger sets."
+            )
+        for name in names:
+            if name not in index_of_label:
+                options = shorten(labels, 10)
+                raise ArgumentError(
+                    f"Entry {number} contains {name!r}, which is not an option of the data; the"
+                    f" options are {options}."
+                )
+        if len(set(names)) < len(names):
+            repeated_name = next(name for k, name in enumerate(names) if name in names[:k])
+            problem = (
+                f"compares {repeated_name!r} with itself"
+                if len(names) == 2
+                else f"contains {repeated_name!r} twice"
+            )
+            raise ArgumentError(f"Entry {number} {problem}; give different options.")
+        index_arrays.append(np.array([index_of_label[name] for name in names], np.int64))
+    return index_arrays

@@ -1,0 +1,145 @@
+"""Data of choices that a posterior stores, and coordinates of pairs and sets of options."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.kinds import BEST_WORST, CHOICES, PAIRS
+
+from .covariates import parts_of
+
+if TYPE_CHECKING:
+    from thali._data.choices import Choices
+    from thali._data.pairs import PairedComparisons
+
+
+# With more pairs of options, quantities per pair and draw are not stored.
+MAX_PAIRS = 2_000
+
+
+def pair_index(first: np.ndarray, second: np.ndarray, n_options: int) -> np.ndarray:
+    """Return indices of pairs first < second among all pairs, row-major."""
+    first, second = np.asarray(first), np.asarray(second)
+    return first * (2 * n_options - first - 1) // 2 + second - first - 1
+
+
+def pair_coordinates(
+    dim: str, labels: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> dict[Any, Any]:
+    """Return the labels of both options of each pair along a dimension."""
+    return {"option_a": (dim, labels[first]), "option_b": (dim, labels[second])}
+
+
+def all_pair_coordinates(labels: np.ndarray) -> dict[Any, Any]:
+    """Return coordinates of all pairs in row-major order.
+
+    `pair` is "a, b"; `option_a` and `option_b` are the two options.
+    """
+    # ArviZ labels rows by `pair` and fails for other coordinates along dimensions of a variable, so
+    # the options have a separate dimension of the same length and order.
+    first, second = np.triu_indices(len(labels), k=1)
+    names = np.array(
+        [f"{labels[i]}, {labels[j]}" for i, j in zip(first, second, strict=True)], dtype=str
+    )
+    return {"pair": names, **pair_coordinates("pair_number", labels, first, second)}
+
+
+def convert_counts(counts: np.ndarray) -> np.ndarray:
+    """Convert counts to integers, which ArviZ treats as discrete; keep weighted counts."""
+    integers = counts.astype(np.int64)
+    return integers if np.array_equal(integers, counts) else counts
+
+
+class StoredData(NamedTuple):
+    """The data in a posterior, as `xarray.Dataset` takes them."""
+
+    kind: str
+    coefficients: np.ndarray  # per question
+    observed: dict[Any, Any]  # group observed_data
+    constants: dict[Any, Any]  # group constant_data
+    coordinates: dict[Any, Any]  # of both groups
+    rows: tuple[str, ...]  # dimensions of the data
+
+    @property
+    def log_constant(self) -> float:
+        """Log coefficients, which are missing from a likelihood without coefficients."""
+        return float(self.coefficients.sum())
+
+
+def store_pairs(data: "PairedComparisons", lapse: float, has_ties: bool) -> StoredData:
+    """Return the stored data of paired comparisons."""
+    labels = np.asarray(data.labels, dtype=str)
+    log_coefficients = np.bincount(
+        data.cells.pair, data.questions().log_coefficients(), data.n_pairs
+    )
+    constants, names = ({}, {}) if data.covariates is None else parts_of(data.covariates)
+    constants = {
+        "first": ("compared_pair", data.first),
+        "second": ("compared_pair", data.second),
+        "losses": ("compared_pair", convert_counts(data.losses)),
+        "log_binomial_coefficient": ("compared_pair", log_coefficients),
+        "lapse": float(lapse),
+        "has_ties": has_ties,
+        **constants,
+    }
+    observed = {"wins": ("compared_pair", convert_counts(data.wins))}
+    observed |= {"ties": ("compared_pair", convert_counts(data.tied))} if has_ties else {}
+    coordinates = pair_coordinates("compared_pair", labels, data.first, data.second) | names
+    return StoredData(
+        PAIRS, log_coefficients, observed, constants, coordinates, ("compared_pair", "cell")
+    )
+
+
+def store_sets(data: "Choices", lapse: float) -> StoredData:
+    """Return the stored data of choices from sets, or of best and worst."""
+    labels, questions = np.asarray(data.labels, dtype=str), data.questions()
+    coefficients, names = questions.log_coefficients(), join_set_members(data)
+    kind, coordinates, rows = BEST_WORST, {"set": names}, ("set", "place", "answer")
+    if data.worst is None:
+        kind, rows = CHOICES, ("set", "place")
+        coordinates |= {
+            "offered": ("place", names[data.set_of]),
+            "alternative": ("place", labels[data.members]),
+        }
+    constants = {
+        "set_size": ("set", data.sizes),
+        "member": ("place", data.members),
+        "log_multinomial_coefficient": ("set", coefficients),
+        "lapse": float(lapse),
+    }
+    observed = {"chosen": (rows[-1], convert_counts(questions.counts))}
+    return StoredData(kind, coefficients, observed, constants, coordinates, rows)
+
+
+def join_set_members(data: "Choices") -> np.ndarray:
+    """Return the members of each set, joined by commas."""
+    return np.array([", ".join(members) for members in data.sets], dtype=str)
+
+
+def member_coordinates(data: "Choices") -> dict[Any, Any]:
+    """Return coordinates of the members of all sets: `place` is "a
+
+    a, b".
+    """
+    offered, alternative = (
+        join_set_members(data)[data.set_of],
+        np.asarray(data.labels, dtype=str)[data.members],
+    )
+    return {
+        "place": np.array(
+            [
+                f"{member} | {set_name}"
+                for member, set_name in zip(alternative, offered, strict=True)
+            ],
+            dtype=str,
+        ),
+        "offered": ("place_number", offered),  # a separate dimension, as that of `option_a`
+        "alternative": ("place_number", alternative),
+    }
+
+
+def set_size_variables(data: "Choices", rule: str) -> dict[Any, Any]:
+    """Return variables with the size of each set and the rule of best and worst."""
+    return {"shown_size": ("shown_set", data.sizes)} | (
+        {} if data.worst is None else {"best_worst": rule}
+    )

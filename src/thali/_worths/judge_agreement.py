@@ -1,0 +1,43 @@
+"""How well the answers of other judges predict the answers of each judge."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .laplace import Marginal, find_mode
+
+# limits of judges, and of judges times rows, for separate fits without each judge
+_MAX_REFITTED_JUDGES, _MAX_REFITTED_ROWS = 50, 500_000
+
+
+class JudgeAgreement(NamedTuple):
+    """Mean log probabilities of comparisons by judge, each (judges,)."""
+
+    score: np.ndarray  # of the judge's answers, predicted from the other judges with d = 1
+    expected: np.ndarray  # mean score of a judge with d = 1 on the same comparisons
+    chance: np.ndarray  # of guesses, which end in a tie as often as equal options do
+
+
+def measure_agreement(marginal: Marginal) -> JudgeAgreement:
+    """Measure how well the other judges predict the answers of each judge.
+
+    The prediction is the mode without the answers of a judge. With many judges or rows, it is a
+    Newton step from the mode of all answers, which is close if each judge has a small share of
+    them.
+    """
+    density, judge, (spreads, mode) = marginal.density, marginal.density.rows.judge, marginal.best
+    if (
+        density.n_judges <= _MAX_REFITTED_JUDGES
+        and density.n_judges * len(judge) <= _MAX_REFITTED_ROWS
+    ):
+        parts = [density.raise_to_power(judge != j) for j in range(density.n_judges)]
+        points = np.column_stack([find_mode(part, spreads, mode.point).point for part in parts])
+    else:
+        points = mode.point[:, None] - mode.factor.solve(density.judge_scores(mode.point))
+    predictions = density.predict_judges(points)
+    n_answers = np.bincount(judge, predictions.total, density.n_judges)
+
+    def average_by_judge(values: np.ndarray) -> np.ndarray:
+        return np.bincount(judge, values, density.n_judges) / np.maximum(n_answers, 1e-300)
+
+    return JudgeAgreement(*map(average_by_judge, predictions[:3]))

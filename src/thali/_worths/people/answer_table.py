@@ -1,0 +1,157 @@
+"""Answers of respondents who differ, as arrays for compiled code, respondent by respondent."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._data.choices import Choices
+from thali._inference.indexing import part_bounds
+from thali._model.best_worst import REVERSED
+
+from ..set_density import iterate_answers_by_size
+
+
+class AnswerTable(NamedTuple):
+    """Answers of N people about n options.
+
+    The first member of an answer was chosen from all members. By maximum difference the first
+    member is the best and the second one the worst. Members are indices of options among the
+    options that the person has seen.
+    """
+
+    is_difference: bool  # rule "reversed": maximum difference
+    has_ties: bool  # of pairs
+    lapse: float
+    n_options: int
+    first_answer: np.ndarray  # (N + 1,)
+    start: np.ndarray  # (answers + 1,) of members
+    member: np.ndarray  # (members,)
+    count: np.ndarray  # type: ignore[override]  # (answers,) how often the answer was given
+    tied: np.ndarray  # (answers,) whether neither of two was chosen
+    first_option: np.ndarray  # (N + 1,) of the options that a person has seen
+    option: np.ndarray  # (seen,)
+    first_square: np.ndarray  # (N + 1,) of the m^2 numbers of a person who has seen m options
+    x: np.ndarray  # (N, 1 + q): 1 and the standardised columns
+
+
+class AnswerBlock(NamedTuple):
+    """Answers with the same number of members."""
+
+    person: np.ndarray  # (answers,)
+    members: np.ndarray  # (answers, m) options
+    count: np.ndarray  # type: ignore[override]  # (answers,)
+    tied: np.ndarray  # (answers,)
+
+
+def tabulate_answers(
+    data: Any, rule: str, lapse: float, has_ties: bool, columns: np.ndarray | None = None
+) -> AnswerTable:
+    """Return a table of the answers of all respondents.
+
+    Parameters
+    ----------
+    data : PairedComparisons or Choices
+        With respondents; without covariates, and without options that tie in rankings.
+    rule : {"order", "reversed"}
+        "reversed": best and worst by maximum difference.
+    columns : array, shape (N, q), optional
+        Standardised columns of the respondents.
+    """
+    if isinstance(data, Choices):
+        blocks = build_set_blocks(data, data.respondent)
+    else:
+        answers = data.cells.answers
+        blocks = build_pair_blocks(data, answers, answers.pair, answers.respondent, has_ties)
+    is_difference = rule == REVERSED and data.worst is not None
+    n_people = len(data.respondents)
+    return tabulate_blocks(
+        blocks, is_difference, lapse, has_ties, data.n_options, n_people, columns
+    )
+
+
+def tabulate_groups(groups: Sequence[Any], rule: str, lapse: float, has_ties: bool) -> AnswerTable:
+    """Return a table of the answers of all groups, each group as one person."""
+    blocks, first = [], groups[0]
+    for g, data in enumerate(groups):
+        if isinstance(data, Choices):
+            blocks += build_set_blocks(data, np.full(len(data.respondent), g))
+        else:
+            cells = np.arange(len(data.cells.pair))
+            blocks += build_pair_blocks(data, data.cells, cells, np.full(len(cells), g), has_ties)
+    is_difference = rule == REVERSED and first.worst is not None
+    return tabulate_blocks(blocks, is_difference, lapse, has_ties, first.n_options, len(groups))
+
+
+def tabulate_blocks(
+    blocks: list[AnswerBlock],
+    is_difference: bool,
+    lapse: float,
+    has_ties: bool,
+    n: int,
+    N: int,
+    columns: np.ndarray | None = None,
+) -> AnswerTable:
+    """Return a table of the answers of N people about n options."""
+    person, count, tied = (np.concatenate([block[k] for block in blocks]) for k in (0, 2, 3))
+    size = np.concatenate([np.full(len(block.members), block.members.shape[1]) for block in blocks])
+    member_person, person_order = np.repeat(person, size), np.argsort(person, kind="stable")
+    code = (member_person * n + np.concatenate([block.members.ravel() for block in blocks]))[
+        np.argsort(member_person, kind="stable")
+    ]
+    # people without answers get the first two options
+    silent_code = n * np.setdiff1d(np.arange(N), person)
+    seen_code = np.unique(np.concatenate([code, silent_code, silent_code + 1]))
+    first_option = np.searchsorted(seen_code, n * np.arange(N + 1))
+    ones = np.ones((N, 1))
+    return AnswerTable(
+        is_difference,
+        has_ties,
+        float(lapse),
+        n,
+        np.searchsorted(person[person_order], np.arange(N + 1)),
+        part_bounds(size[person_order]),
+        np.searchsorted(seen_code, code) - first_option[code // n],
+        count[person_order],
+        tied[person_order],
+        first_option,
+        seen_code % n,
+        part_bounds(np.diff(first_option) ** 2),
+        ones if columns is None else np.hstack([ones, columns]),
+    )
+
+
+def build_set_blocks(data: Choices, person: np.ndarray) -> list[AnswerBlock]:
+    """Build blocks of choices from sets, by size; chosen members come first.
+
+    `person` is that of each answer.
+    """
+    answers = iterate_answers_by_size(data, data.set_of[data.choice], data.choice, data.worst)
+    return [
+        AnswerBlock(
+            person[rows].astype(np.int64),
+            members,
+            data.times[rows],
+            np.zeros(len(rows), bool),
+        )
+        for rows, members, _ in answers
+    ]
+
+
+def build_pair_blocks(
+    data: Any, answers: Any, cell: np.ndarray, person: np.ndarray, has_ties: bool
+) -> list[AnswerBlock]:
+    """Build blocks of comparisons: the first chosen, the second chosen, neither.
+
+    `answers` are counts, with the cell and the person of each.
+    """
+    members = np.column_stack([data.cells.first, data.cells.second])[cell]
+    outcomes = (answers.wins, members, False), (answers.losses, members[:, ::-1], False)
+    if has_ties:
+        outcomes += ((answers.tied, members, True),)
+    blocks = []
+    for counts, ordered, is_tied in outcomes:
+        rows = np.flatnonzero(counts)
+        people, ties = person[rows].astype(np.int64), np.full(len(rows), is_tied)
+        blocks.append(AnswerBlock(people, ordered[rows], counts[rows], ties))
+    return blocks

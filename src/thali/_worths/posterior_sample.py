@@ -1,0 +1,102 @@
+"""Draws of worths from the lattice, corrected where the density is skew."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .chains import Sampler, adapt_step
+from .density import WORTHS, Spreads
+from .laplace import Marginal
+from .scale_moves import ScaleState, move_spread_with_coordinates, sample_spread
+
+# up to this asymmetry, mirrored draws have rank probabilities to within 0.01
+MAX_ASYMMETRY = 0.5
+# limits of coordinates and rows for Metropolis steps, their number and length
+_MAX_STEP_SIZE, _MAX_STEP_ROWS, _N_STEPS, _STEP_LENGTH = 20, 400, 20, 0.7
+_N_CHAINS, _N_CHAINS_OF_MANY, _MANY_OPTIONS = 48, 16, 1_000
+# first and largest number of sweeps; largest drift of the median log spread, in deviations
+_FIRST_SWEEPS, _MAX_SWEEPS, _MAX_DRIFT = 40, 640, 0.2
+_MAX_SWEEP_ROWS = 100_000  # with more, chains take minutes, and mirrored draws are used
+_MAX_SWEEP_TERMS = 1 << 24  # rows times chains times sweeps; with more, sweeps are not doubled
+
+
+class PosteriorSample(NamedTuple):
+    """Draws of points and standard deviations."""
+
+    points: np.ndarray  # (size, draws)
+    spreads: Spreads
+
+
+def sample_posterior(marginal: Marginal, rng: np.random.Generator, n_draws: int) -> PosteriorSample:
+    """Sample the posterior by the method that suits its size and skewness.
+
+    Metropolis steps where coordinates are few, chains where the density is skew, else the lattice.
+    """
+    density = marginal.density
+    if density.size <= _MAX_STEP_SIZE and density.n_terms <= _MAX_STEP_ROWS:
+        state = _sample_by_steps(marginal, rng, n_draws)
+    elif density.n_terms <= _MAX_SWEEP_ROWS and marginal.measure_asymmetry(rng) > MAX_ASYMMETRY:
+        state = _sample_by_sweeps(marginal, rng)
+    else:
+        points, logs = marginal.draw_points(rng, n_draws)
+        return PosteriorSample(points, Spreads(*np.exp(logs)))
+    return PosteriorSample(state.points, state.spreads)
+
+
+def _sample_by_steps(marginal: Marginal, rng: np.random.Generator, n_draws: int) -> ScaleState:
+    """Sample by 20 preconditioned Crank-Nicolson steps with moves of spreads."""
+    # h' = sqrt(1 - beta^2) h + beta xi, xi ~ Normal(0, H^-1), beta = 0.7; h is the deviation from
+    # the mode at the lattice point nearest to the standard deviations, which the step leaves fixed,
+    # and H the curvature there (Cotter, Roberts, Stuart & White 2013, MCMC methods for functions).
+    density = marginal.density
+    roots, modes = marginal.covariance_roots()
+    precisions = np.linalg.inv(roots)
+    state = ScaleState.from_points(density, *marginal.draw_points(rng, n_draws))
+    for _ in range(_N_STEPS if marginal.learned else 2 * _N_STEPS):  # moves of spreads help tails
+        nearest = marginal.nearest_points(state.logs)
+        mode, root, whitening = modes[nearest].T, roots[nearest], precisions[nearest]
+        h = state.points - mode
+        xi = np.einsum("dij,jd->id", root, rng.standard_normal(h.shape))
+        h_new = np.sqrt(1.0 - _STEP_LENGTH**2) * h + _STEP_LENGTH * xi * density.is_free[:, None]
+        proposal = ScaleState.from_points(density, mode + h_new, state.logs)
+        log_ratio = proposal.likelihood + density.log_priors(proposal.points, state.spreads)
+        log_ratio -= state.likelihood + density.log_priors(state.points, state.spreads)
+        for sign, deviation in ((0.5, h_new), (-0.5, h)):
+            log_ratio += sign * (np.einsum("dij,jd->id", whitening, deviation) ** 2).sum(axis=0)
+        state = state.accept_where(-rng.standard_exponential(n_draws) < log_ratio, proposal)
+        for k in marginal.learned:
+            state = move_spread_with_coordinates(
+                rng, density, sample_spread(rng, density, state, k), k
+            )
+    return state
+
+
+def _sample_by_sweeps(marginal: Marginal, rng: np.random.Generator) -> ScaleState:
+    """Sample by chains from the lattice; return the second half of the sweeps.
+
+    The number of sweeps doubles while the spread drifts.
+    """
+    density, sampler = marginal.density, Sampler(marginal)
+    chains = _N_CHAINS if density.n_options <= _MANY_OPTIONS else _N_CHAINS_OF_MANY
+    state, states = ScaleState.from_points(density, *marginal.draw_points(rng, chains)), []
+    n_sweeps = _FIRST_SWEEPS
+    while True:
+        for _ in range(n_sweeps - len(states)):
+            state, acceptance = sampler.sweep(rng, state)
+            if len(states) < _FIRST_SWEEPS // 2:
+                sampler.step = adapt_step(sampler.step, acceptance)
+            states.append(state)
+        log_spreads = np.array([past.logs[WORTHS] for past in states[n_sweeps // 2 :]])
+        early, late = log_spreads[: n_sweeps // 4], log_spreads[n_sweeps // 4 :]
+        drift = abs(np.median(late) - np.median(early))
+        is_still = WORTHS not in marginal.learned or drift <= _MAX_DRIFT * log_spreads.std()
+        if (
+            is_still
+            or 2 * n_sweeps > _MAX_SWEEPS
+            or 2 * n_sweeps * chains * density.n_terms > _MAX_SWEEP_TERMS
+        ):
+            second_half = states[n_sweeps // 2 :]
+            return ScaleState(
+                *(np.concatenate(arrays, axis=-1) for arrays in zip(*second_half, strict=True))
+            )
+        n_sweeps *= 2

@@ -1,0 +1,113 @@
+"""Moves of scales: standard deviations, separately and with their coordinates."""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .density import Density, Spreads
+
+
+class ScaleState(NamedTuple):
+    """Points, log standard deviations and log-likelihoods of chains."""
+
+    points: np.ndarray  # (size, chains)
+    logs: np.ndarray  # (4, chains) logs of the standard deviations; NaN where the density has none
+    likelihood: np.ndarray  # (chains,)
+
+    @property
+    def spreads(self) -> Spreads:
+        """The standard deviations."""
+        return Spreads(*np.exp(self.logs))
+
+    def accept_where(self, is_accepted: np.ndarray, proposal: "ScaleState") -> "ScaleState":
+        """Return the state with the proposal in the accepted chains."""
+        return ScaleState(
+            *(np.where(is_accepted, new, old) for new, old in zip(proposal, self, strict=True))
+        )
+
+    @classmethod
+    def from_points(cls, density: Density, points: np.ndarray, logs: np.ndarray) -> "ScaleState":
+        """Build the state at points."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return cls(points, logs, density.log_likelihoods(points))
+
+
+# Slices -------------------------------------------------------------------------------------------
+
+
+_SLICE_WIDTH, _STEPS_OUT = 1.0, 20  # width of slices, and steps out in both directions together
+
+
+def sample_by_slice(
+    rng: np.random.Generator, log_density: Callable[[np.ndarray], np.ndarray], x: np.ndarray
+) -> np.ndarray:
+    """Sample each of several variables by a slice that steps out (Neal 2003)."""
+    level = log_density(x) - rng.standard_exponential(x.shape)
+    low = x - _SLICE_WIDTH * rng.random(x.shape)
+    high, steps_low = low + _SLICE_WIDTH, np.floor(_STEPS_OUT * rng.random(x.shape))
+    for end, step, n_steps in (
+        (low, -_SLICE_WIDTH, steps_low),
+        (high, _SLICE_WIDTH, _STEPS_OUT - 1 - steps_low),
+    ):
+        for k in range(_STEPS_OUT):
+            is_outside = (k < n_steps) & (log_density(end) > level)
+            if not is_outside.any():
+                break
+            end[is_outside] += step
+    x_new, is_open = x.copy(), np.ones(x.shape, bool)
+    while is_open.any():
+        candidate = low + (high - low) * rng.random(x.shape)
+        is_inside = log_density(np.where(is_open, candidate, x)) > level
+        x_new = np.where(is_open & is_inside, candidate, x_new)
+        is_open &= ~is_inside
+        low, high = (
+            np.where(is_open & (candidate < x), candidate, low),
+            np.where(is_open & (candidate >= x), candidate, high),
+        )
+    return x_new
+
+
+# The moves ----------------------------------------------------------------------------------------
+
+
+# range of the log standard deviation of steps along scales
+_LOG_STEP_RANGE = math.log(0.02), math.log(2.0)
+
+
+def sample_spread(
+    rng: np.random.Generator, density: Density, state: ScaleState, k: int
+) -> ScaleState:
+    """Sample standard deviation k given all else, by a slice."""
+    log_density = density.conditional_log_spread_density(state.points, k)
+    return state._replace(
+        logs=_replace_row(state.logs, k, sample_by_slice(rng, log_density, state.logs[k]))
+    )
+
+
+def move_spread_with_coordinates(
+    rng: np.random.Generator, density: Density, state: ScaleState, k: int
+) -> ScaleState:
+    """Move standard deviation k with the coordinates it spreads (Metropolis)."""
+    n_chains, old = state.points.shape[1], state.logs[k]
+    c = rng.standard_normal(n_chains) * np.exp(rng.uniform(*_LOG_STEP_RANGE, n_chains))
+    # the prior of the scaled coordinates cancels with the change of volume
+    with np.errstate(over="ignore", invalid="ignore"):
+        proposal = ScaleState.from_points(
+            density,
+            density.scale_coordinates(state.points, k, np.exp(c)),
+            _replace_row(state.logs, k, old + c),
+        )
+        log_ratio = proposal.likelihood - state.likelihood
+        log_ratio = (
+            log_ratio + density.log_spread_prior(k, old + c) - density.log_spread_prior(k, old)
+        )
+    return state.accept_where(-rng.standard_exponential(n_chains) < log_ratio, proposal)
+
+
+def _replace_row(array: np.ndarray, row: int, values: np.ndarray) -> np.ndarray:
+    """Return a copy of an array with one row replaced."""
+    copy = array.copy()
+    copy[row] = values
+    return copy

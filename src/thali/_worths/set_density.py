@@ -1,0 +1,355 @@
+"""The posterior density of worths that judges of unequal discrimination see in choices from
+sets."""
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from thali._inference.numerics.bordered import Bordered
+from thali._model.answer_derivatives import (
+    ANSWER_DERIVATIVES,
+    CHOICE,
+    AnswerDerivatives,
+    diagonal_matrix,
+    outer_product,
+)
+from thali._model.best_worst import RANKING, answer_probabilities, choice_probabilities
+from thali.errors import DataError, Setting
+
+from .density import Density, JudgePredictions, LikelihoodExpansion, to_column
+from .tied_answers import (
+    EXACT_DROP,
+    MAX_TIED_WITH_LAPSES,
+    N_NODES,
+    ROUGH_DROP,
+    differentiate_tied_answers,
+)
+
+if TYPE_CHECKING:
+    from thali._data.choices import Choices
+
+_BLOCK_ENTRIES = 1 << 20  # rows times points times squared members of a set, in a block
+
+
+class SetAnswersBySize(NamedTuple):
+    """Answers to sets, ordered by size of set; counts may be (rows, points)."""
+
+    # for each size (rows, m) options: first the chosen ones, or the best and the worst
+    members: tuple[np.ndarray, ...]
+    judge: np.ndarray  # (rows,); all 0 without judges
+    counts: np.ndarray
+    rule: str  # of answers
+    lapse: float
+    # for each size, the number of options that are chosen together; 1 if not listed
+    n_tied: tuple[int, ...] = ()
+    has_ties = False  # neither of two options chosen
+
+    def _sizes(self) -> Any:
+        """Iterate over members (rows, m) and number of tied options, by size of set."""
+        return zip_longest(self.members, self.n_tied, fillvalue=1)
+
+    @property
+    def x(self) -> np.ndarray:
+        """The covariates of each row, (rows, 0): there are none."""
+        return np.zeros((len(self.judge), 0))
+
+    @property
+    def total(self) -> np.ndarray:
+        """The number of answers in each row."""
+        return self.counts
+
+    def iterate_blocks(self, n_points: int) -> "Iterator[tuple[slice, SetAnswersBySize]]":
+        """Yield blocks of rows with equal size, each with its slice of rows."""
+        first_row = 0
+        for members, tied in self._sizes():
+            entries = max(members.shape[1] ** 2, N_NODES * (tied - 1))
+            step = max(1, _BLOCK_ENTRIES // (max(n_points, 1) * entries))
+            for i in range(0, len(members), step):
+                block_members = members[i : i + step]
+                row_slice = slice(first_row + i, first_row + i + len(block_members))
+                yield (
+                    row_slice,
+                    self._replace(
+                        members=(block_members,),
+                        judge=self.judge[row_slice],
+                        counts=self.counts[row_slice],
+                        n_tied=(tied,),
+                    ),
+                )
+            first_row += len(members)
+
+
+def count_distinct_answers(data: "Choices", lapse: float, with_judges: bool) -> SetAnswersBySize:
+    """Count the distinct answers of each judge, or of all respondents together."""
+    set_indices = data.set_of[data.choice]
+    if lapse and (most_tied := data.n_tied[set_indices].max()) > MAX_TIED_WITH_LAPSES:
+        raise DataError(
+            f"{most_tied} options tie in a ranking, but with a lapse ties are limited to"
+            f" {MAX_TIED_WITH_LAPSES} options; set ",
+            Setting("lapse", 0),
+            ".",
+        )
+    members, judge, counts, n_tied = [], [], [], []
+    for rows, ordered_members, tied in iterate_answers_by_size(
+        data, set_indices, data.choice, data.worst
+    ):
+        judges = data.respondent[rows] if with_judges else np.zeros(len(rows), np.int64)
+        distinct, distinct_index = np.unique(
+            np.column_stack([judges, ordered_members]), axis=0, return_inverse=True
+        )
+        members.append(distinct[:, 1:])
+        judge.append(distinct[:, 0])
+        counts.append(np.bincount(distinct_index.ravel(), data.times[rows], len(distinct)))
+        n_tied.append(tied)
+    rule = CHOICE if data.worst is None else RANKING
+    all_counts = np.concatenate(counts)
+    return SetAnswersBySize(
+        tuple(members), np.concatenate(judge), all_counts, rule, float(lapse), tuple(n_tied)
+    )
+
+
+class AnswersOfSize(NamedTuple):
+    """Answers to sets of one size."""
+
+    rows: np.ndarray  # row indices of the answers
+    members: np.ndarray  # (rows, m) options: first the chosen ones, or the best and the worst
+    n_tied: int
+
+
+def iterate_answers_by_size(
+    data: "Choices", set_indices: np.ndarray, best: np.ndarray, worst: np.ndarray | None
+) -> Iterator[AnswersOfSize]:
+    """Yield answers to sets by size of set and number of tied options.
+
+    `best` and `worst` are positions among the members of all sets.
+    """
+    size = np.stack([data.sizes, data.n_tied])[:, set_indices]
+    for m, tied in np.unique(size, axis=1).T.tolist():
+        rows = np.flatnonzero((size[0] == m) & (size[1] == tied))
+        positions = data.start[set_indices[rows], None] + np.arange(m)
+        rank = np.where(positions == best[rows, None], 0, 2)
+        if worst is not None:
+            rank = np.where(positions == worst[rows, None], 1, rank)
+        order = np.argsort(rank, axis=1, kind="stable")
+        yield AnswersOfSize(rows, data.members[np.take_along_axis(positions, order, axis=1)], tied)
+
+
+class ChoiceSetDensity(Density):
+    r"""The density of log worths L and log discriminations d of judges, given choices from sets.
+
+    .. math::
+        P(i \mid S, j) = (1 - \varepsilon) \frac{e^{d_j L_i}}{\sum_{k \in S} e^{d_j L_k}}
+        + \frac{\varepsilon}{|S|}
+
+    A ranking consists of such choices in turn, each of the best remaining option (Plackett 1975) or
+    of several that tie (`tied_answers`). Best and worst choices follow `best_worst` with the
+    weights :math:`e^{d_j L_i}`. Priors are as in `Density`, without periods, ties of two options,
+    and covariates.
+
+    Parameters
+    ----------
+    rows : SetAnswersBySize
+    n_options, n_judges : int
+        Without judges: 0.
+    """
+
+    rows: SetAnswersBySize
+    _COUNTS: ClassVar[tuple[str, ...]] = ("counts",)
+
+    @property
+    def n_terms(self) -> int:
+        has_lapse = bool(self.rows.lapse)
+        return sum(
+            len(members) << (tied > 1) * (_LOG2_TIED_TERMS + has_lapse * tied)
+            for members, tied in self.rows._sizes()
+        )
+
+    # The likelihood -------------------------------------------------------------------------------
+
+    def _log_weights(
+        self, rows: SetAnswersBySize, points: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return discriminations (rows, points, 1) and log weights (rows, points, m).
+
+        Log weights are relative to the largest one.
+        """
+        worths = points[rows.members[0]].swapaxes(1, 2)
+        discrimination = np.ones((1, 1, 1))
+        if self.n_judges:
+            discrimination = np.exp(self.log_discriminations(points))[rows.judge, :, None]
+        logs = discrimination * worths
+        return discrimination, np.maximum(logs - logs.max(axis=2, keepdims=True), MIN_LOG_WEIGHT)
+
+    def _iterate_log_likelihoods(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        for row_slice, rows in self.rows.iterate_blocks(points.shape[1]):
+            _, logs = self._log_weights(rows, points)
+            weights = np.exp(logs).reshape(-1, logs.shape[2])
+            if rows.n_tied == (1,):
+                # far away points make answers impossible
+                with np.errstate(divide="ignore"):
+                    log_p = np.log(_answer_probabilities(rows, weights)[:, 0])
+            else:
+                log_p = _differentiate_answers(rows, logs, False, points.shape[1]).log_p
+            yield row_slice, to_column(rows.counts) * log_p.reshape(logs.shape[:2])
+
+    def _add_likelihood(
+        self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray
+    ) -> np.ndarray:
+        for _, rows in self.rows.iterate_blocks(points.shape[1]):
+            discrimination, logs = self._log_weights(rows, points)
+            answer, counts = (
+                _differentiate_answers(rows, logs, False, points.shape[1]),
+                to_column(rows.counts),
+            )
+            value = value + (counts * answer.log_p.reshape(logs.shape[:2])).sum(axis=0)
+            pull = counts[..., None] * self._coordinate_slopes(
+                discrimination, logs, answer.gradient.reshape(logs.shape)
+            )
+            coordinates = self._row_coordinates(rows).ravel()
+            for k in range(points.shape[1]):
+                gradient[:, k] += np.bincount(coordinates, pull[:, k].ravel(), self.size)
+        return value
+
+    def _row_coordinates(self, rows: SetAnswersBySize) -> np.ndarray:
+        """Return the coordinates that log weights of rows depend on.
+
+        These are the members, and the judge if there is one.
+        """
+        (members,) = rows.members
+        if not self.n_judges:
+            return members
+        return np.column_stack([members, self.judges.start + rows.judge])
+
+    def _coordinate_slopes(
+        self, discrimination: np.ndarray, logs: np.ndarray, slope: np.ndarray
+    ) -> np.ndarray:
+        """Convert slopes by log weights of members to slopes by `_row_coordinates`.
+
+        All are (rows, points, ...).
+        """
+        if not self.n_judges:
+            return slope
+        # the slopes of a row sum to 0, so subtracting the largest log weight changes nothing
+        return np.concatenate(
+            [discrimination * slope, (slope * logs).sum(axis=2, keepdims=True)], axis=2
+        )
+
+    def row_scores(self, point: np.ndarray) -> Any:
+        from scipy.sparse import csr_array
+
+        slopes, coordinates, row_indices = [], [], []
+        for row_slice, rows in self.rows.iterate_blocks(1):
+            discrimination, logs = self._log_weights(rows, point[:, None])
+            slope = self._coordinate_slopes(
+                discrimination, logs, _differentiate_answers(rows, logs, False).gradient[:, None]
+            )[:, 0]
+            slopes.append((rows.counts[:, None] * slope).ravel())
+            coordinates.append(self._row_coordinates(rows).ravel())
+            row_indices.append(
+                np.repeat(np.arange(row_slice.start, row_slice.stop), slope.shape[1])
+            )
+        row_slice = np.concatenate(row_indices), np.concatenate(coordinates)
+        return csr_array((np.concatenate(slopes), row_slice), shape=(self.n_rows, self.size))
+
+    # Its curvature --------------------------------------------------------------------------------
+
+    def _expand_by_log_discrimination(
+        self, point: np.ndarray, is_convex: bool
+    ) -> LikelihoodExpansion:
+        """Expand as `Density` does; `is_convex` uses the outer product of slopes.
+
+        An answer's expected curvature is the mean of this product, which is never below 0.
+        """
+        n, size, value = self.n_options, self.size, 0.0
+        gradient, curvature = np.zeros((size, 1)), np.zeros(size * size)
+        for _, rows in self.rows.iterate_blocks(1):
+            discrimination, logs = self._log_weights(rows, point[:, None])
+            answer = _differentiate_answers(rows, logs, not is_convex)
+            coordinates, count = self._row_coordinates(rows), rows.counts[:, None]
+            slope = self._coordinate_slopes(discrimination, logs, answer.gradient[:, None])[:, 0]
+            if is_convex:
+                bend = outer_product(slope, slope)
+            else:
+                bend = -self._coordinate_curvature(discrimination[:, 0], logs[:, 0], answer, slope)
+            value += float(rows.counts @ answer.log_p)
+            gradient[:, 0] += np.bincount(coordinates.ravel(), (count * slope).ravel(), size)
+            entry = size * coordinates[:, :, None] + coordinates[:, None, :]
+            curvature += np.bincount(entry.ravel(), (count[..., None] * bend).ravel(), size * size)
+        curvature = curvature.reshape(size, size)
+        blocks, border, corner = curvature[None, :n, :n], curvature[:n, n:], curvature[n:, n:]
+        return LikelihoodExpansion(
+            value, gradient, Bordered(blocks, np.zeros((0, n)), border, corner)
+        )
+
+    def _coordinate_curvature(
+        self,
+        discrimination: np.ndarray,
+        logs: np.ndarray,
+        answer: AnswerDerivatives,
+        slope: np.ndarray,
+    ) -> np.ndarray:
+        """Return second derivatives by `_row_coordinates`, (rows, k, k), given slopes."""
+        if not self.n_judges:
+            return answer.hessian
+        # derivatives of log weights
+        jacobian = np.concatenate(
+            [diagonal_matrix(discrimination + 0.0 * logs), logs[:, :, None]], axis=2
+        )
+        hessian = jacobian.swapaxes(1, 2) @ answer.hessian @ jacobian
+        hessian[:, -1] += slope
+        hessian[:, :-1, -1] += slope[:, :-1]
+        return hessian
+
+    def predict_judges(self, points: np.ndarray) -> JudgePredictions:
+        log_probabilities, total = np.empty((3, len(self.rows.judge))), self.rows.counts.copy()
+        for row_slice, rows in self.rows.iterate_blocks(1):
+            (members,) = rows.members
+            if rows.n_tied != (1,):
+                log_probabilities[:, row_slice] = 0.0
+                total[row_slice] = 0.0
+                continue
+            logs = points[members, rows.judge[:, None]]
+            weights = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), MIN_LOG_WEIGHT))
+            p = _answer_probabilities(rows, weights)
+            logs = np.log(np.maximum(p, 1e-300))
+            (
+                log_probabilities[0, row_slice],
+                log_probabilities[1, row_slice],
+                log_probabilities[2, row_slice],
+            ) = (
+                logs[:, 0],
+                (p * logs).sum(axis=1),
+                -np.log(p.shape[1]),
+            )
+        score, expected, chance = total * log_probabilities
+        return JudgePredictions(score, expected, chance, total)
+
+
+MIN_LOG_WEIGHT = -600.0  # log of a weight relative to the largest one of a set
+_MAX_EXACT_POINTS = 8
+# binary logarithm of the rows that take the time of a row with a tie; a lapse adds 1 for each
+# tied option
+_LOG2_TIED_TERMS = 6
+
+
+def _differentiate_answers(
+    rows: SetAnswersBySize, logs: np.ndarray, with_hessian: bool, n_points: int = 1
+) -> AnswerDerivatives:
+    """Return log probabilities of answers with derivatives by log weights (..., m)."""
+    weights = np.exp(logs).reshape(-1, logs.shape[-1])
+    if rows.n_tied == (1,):
+        return ANSWER_DERIVATIVES[rows.rule](weights, rows.lapse, with_hessian)
+    # many points are draws, with sampling error
+    drop = ROUGH_DROP if n_points > _MAX_EXACT_POINTS else EXACT_DROP
+    (tied,) = rows.n_tied
+    return differentiate_tied_answers(weights, tied, rows.lapse, with_hessian, drop)
+
+
+def _answer_probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.ndarray:
+    """Return probabilities of all possible answers; the row's answer is first."""
+    if rows.rule == CHOICE:
+        return choice_probabilities(weights, rows.lapse)
+    m = weights.shape[1]
+    return answer_probabilities(weights, np.array([0, m]), np.arange(m), rows.lapse, rows.rule)
