@@ -52,7 +52,7 @@ def test_the_app_finds_what_the_command_line_finds(
     client.go(f"{address}/read", kind=table.kind, **said)
     form = {"model": name, "method": method, **{word: str(value) for word, value in typed.items()}}
     assert client.go(f"{address}/fit", **form) == address
-    (study,) = client.studies.all()
+    (study,) = client.studies.list_all()
     ended = study.read(f"{FIT}.end")
     assert ended["code"] == typed_there.code, ended["message"] + typed_there.err
     if ended["code"]:
