@@ -48,7 +48,7 @@ def celebrities():
 DRAWN = {  # what each picture of a fit draws
     "features": lambda model: model.features(),
     "n_features": lambda model: model.findings()["n_features"].table,
-    "trace": lambda model: model._quantities(),
+    "trace": lambda model: model._get_quantities(),
     "predictions": lambda model: model.findings()["choice_probabilities"].table,
     "check": lambda model: model.check(),
     "ranks": lambda model: model.ranks(every_rank=True),

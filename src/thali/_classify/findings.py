@@ -7,7 +7,13 @@ import numpy as np
 from thali._digits import number, probability
 from thali._labels import listed
 from thali._late import carried_out_by
-from thali._model.common_findings import asked, convergence, data, methods, summary
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
 from thali._model.finding import (
     MISSES,
     ON_SCREEN,
@@ -15,13 +21,13 @@ from thali._model.finding import (
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Text,
     finding,
 )
 from thali._model.phrases import phrase
 from thali._model.references import Cite
-from thali._model.registry import spec_of
+from thali._model.registry import find_spec
 from thali._model.settings import AnswerSettings
 from thali._posterior.interval import interval_name, tails_of
 
@@ -154,7 +160,7 @@ _MIN_SHOWN = 0.0005  # relative weight, with three decimals
 _NAMED, _WORST = 3, 10
 
 
-def list_makers(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings, by the kind of weights."""
     weight_makers = (weights,) if _has_relative_weights(model) else (coefficients,)
     draw_makers = () if model._posterior is None else (summary,)
@@ -255,7 +261,7 @@ def _compare_majority_class(name: str, scores: Scores) -> Text:
 
 def _model_name(model: Any) -> str:
     """Return the registered name of a model, or its class name."""
-    spec = spec_of(model)
+    spec = find_spec(model)
     return type(model).__name__ if spec is None else spec.name
 
 
@@ -445,5 +451,5 @@ def describe_methods(model: Any) -> tuple[Text, ...]:
     return (phrase(ENGLISH, f"methods.{model.prior}", **facts),)
 
 
-_FIRST_MAKERS = (asked(lambda model: ENGLISH["asked"]), cross_validation)
-_LAST_MAKERS = (data, methods(describe_methods), convergence)
+_FIRST_MAKERS = (make_question_maker(lambda model: ENGLISH["asked"]), cross_validation)
+_LAST_MAKERS = (data, make_methods_maker(describe_methods), convergence)

@@ -101,7 +101,7 @@ class Predictions(ScikitLearn):
     feature_names_in_: np.ndarray
 
     _is_fitted: Any
-    _fitted: Any
+    _require_posterior: Any
 
     if TYPE_CHECKING:
 
@@ -147,7 +147,7 @@ class Predictions(ScikitLearn):
         matrix = self._read_covariates(X)
         if not return_se:
             return self._compute_probabilities(matrix)
-        self._fitted()
+        self._require_posterior()
         probabilities = self._compute_probabilities(matrix)
         return probabilities, self._compute_probability_errors(matrix, probabilities.shape)
 

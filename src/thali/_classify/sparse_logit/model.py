@@ -329,21 +329,21 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         table.attrs["scale"] = describe_scale(self)
         return table
 
-    def _answers(self) -> Facts:
+    def _headline_facts(self) -> Facts:
         n_constant = int((~self._standard_.varies).sum())
         if not n_constant:
-            return super()._answers()
+            return super()._headline_facts()
         covariates = (
             f"{self.n_features_in_ - n_constant:,} of {self.n_features_in_:,}; the other covariates"
             " are constant"
         )
-        return *super()._answers(), ("covariates", covariates)
+        return *super()._headline_facts(), ("covariates", covariates)
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of learned scales, log-likelihood and standardised coefficients."""
         from .draws import collect_summary_draws
 
         return collect_summary_draws(self._view)
 
-    def _advice(self) -> "Advice":
+    def _get_advice(self) -> "Advice":
         return self._engine.advice(self)
