@@ -100,10 +100,10 @@ operations.cache_at.register(PlainPairs)(
     lambda p, caches, t: PlainCache(caches.own[t], caches.other[t], caches.term[t])
 )
 operations.is_scale_free.register(PlainPairs)(lambda pairs: True)
-operations.delta_own.register(PlainPairs)(
+operations.delta_unique.register(PlainPairs)(
     lambda p, c, b, i, d: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, False)
 )
-operations.apply_own.register(PlainPairs)(
+operations.apply_unique.register(PlainPairs)(
     lambda p, c, b, i, d: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, True)
 )
 operations.delta_member.register(PlainPairs)(
@@ -135,7 +135,7 @@ def _apply_scale(pairs, c, b, factor):
         c.other[v] *= factor
 
 
-@operations.rebuild.register(PlainPairs)
+@operations.rebuild_cache.register(PlainPairs)
 def _rebuild(pairs, c, b):
     for i in range(b.Z.shape[1] - 1):
         for v in range(pairs.start[i], pairs.start[i + 1]):

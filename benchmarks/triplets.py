@@ -33,10 +33,10 @@ import numpy as np
 
 import thali as th
 from thali._aspects.likelihoods import pair_sets
-from thali._aspects.operations import rebuild
+from thali._aspects.operations import rebuild_cache
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.sweep_rounds import prepare_state
-from thali._aspects.state import COLUMNS, ROOM, replica, resized, stack
+from thali._aspects.state import COLUMNS, MIN_FREE_ROWS, replica, resize_state, stack_states
 from thali._compile import jit
 
 HERE = Path(__file__).parent
@@ -182,7 +182,7 @@ def _put(chain: FeatureChain, features: np.ndarray, weights: np.ndarray) -> None
     """The chain goes on from these features, so that a sweep costs what it costs where it will
     stay."""
     n, count = features.shape
-    state = resized(replica(chain.states, 0), 4 * count + 2 * ROOM)
+    state = resize_state(replica(chain.states, 0), 4 * count + 2 * MIN_FREE_ROWS)
     state.Z[:count, :n], state.w[:count], state.m[:count] = (
         features.T,
         weights,
@@ -190,8 +190,8 @@ def _put(chain: FeatureChain, features: np.ndarray, weights: np.ndarray) -> None
     )
     state.whole[COLUMNS] = count
     prepare_state(chain.task.model, state)
-    chain.states = stack([state])
-    rebuild(chain.task.model.likelihood, chain.cache, state)
+    chain.states = stack_states([state])
+    rebuild_cache(chain.task.model.likelihood, chain.cache, state)
 
 
 def first_answer(n: int, n_features: int, count: int, chains: int, seed: int) -> None:

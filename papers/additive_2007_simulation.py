@@ -14,7 +14,7 @@ from thali._aspects.draws.columns import columns_of
 from thali._aspects.models.additive import AdditiveClustering
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._inference.progress import Progress
-from thali._plots._style import COLOURS, new_axes
+from thali._plots._style import COLOURS, create_axes
 from thali.errors import ConvergenceWarning, EstimateWarning, InterruptedWarning
 
 from .additive_2007_tables import ESTIMATORS, PAPER
@@ -32,7 +32,7 @@ _MARKERS = "os^D"
 def traces_picture(chains: Mapping[int, np.ndarray], block: int) -> "Sequence[Axes]":
     """Fig. 2: log posterior of single chains (chains, blocks of draws) above the mean of the
     tempered ones, by n."""
-    axes = new_axes(3.6 * len(chains), 3.2, 1, len(chains))
+    axes = create_axes(3.6 * len(chains), 3.2, 1, len(chains))
     for ax, (n, values) in zip(axes, chains.items(), strict=True):
         ax.axhline(
             0.0, color="0.2", linestyle="--", linewidth=1.2, label="tempered chains, mean", zorder=3
@@ -54,7 +54,7 @@ def numbers_picture(
 ) -> "Sequence[Axes]":
     """Fig. 3(a): posterior of the number of features, a line a data set, by n; true number and the
     paper's mode."""
-    axes = new_axes(3.6 * len(counts), 3.2, 1, len(counts))
+    axes = create_axes(3.6 * len(counts), 3.2, 1, len(counts))
     for ax, (n, data_sets) in zip(axes, counts.items(), strict=True):
         for number, row in enumerate(data_sets):
             share = np.array(row) / np.sum(row)
@@ -99,7 +99,7 @@ def explained_picture(
 ) -> "Sequence[Axes]":
     """Fig. 3(b): variance accounted for (data sets, estimators, targets) by n, with the error over
     data sets."""
-    axes = new_axes(3.4 * len(targets), 3.4, 1, len(targets))
+    axes = create_axes(3.4 * len(targets), 3.4, 1, len(targets))
     places = np.arange(len(values))
     for target, (ax, symbol) in enumerate(zip(axes, targets, strict=True)):
         for kind, name in enumerate(estimators):
@@ -130,7 +130,7 @@ def explained_picture(
 def reconstructed_picture(firsts: Mapping[int, dict[Any, Any]]) -> "Sequence[Axes]":
     """Observed and true similarities of the first data set of each n against those of the
     expectation."""
-    axes = new_axes(3.4 * len(firsts), 3.6, 1, len(firsts))
+    axes = create_axes(3.4 * len(firsts), 3.6, 1, len(firsts))
     for ax, (n, first) in zip(axes, firsts.items(), strict=True):
         fitted = np.array(first["fitted"])
         for colour, marker, name in zip(COLOURS, "ox", ("observed", "true"), strict=False):

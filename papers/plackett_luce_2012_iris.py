@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._inference.progress import Progress
 from thali._inference.warn import silence_warnings
-from thali._plots._style import COLOURS, new_axes
+from thali._plots._style import COLOURS, create_axes
 
 from .entry import Entry, Reproduction, Settings
 from .plackett_luce_2012_data import (
@@ -44,7 +44,7 @@ _MARKERS = "os^D"
 def paths_picture(curves: Mapping[str, Mapping[float, np.ndarray]]) -> "Sequence[Axes]":
     """Fig. 2: a panel for each estimate, a line for each weight, coloured by class; a falls from
     left to right."""
-    axes = new_axes(3.4 * len(curves), 3.4, 1, len(curves))
+    axes = create_axes(3.4 * len(curves), 3.4, 1, len(curves))
     for ax, (name, weights) in zip(axes, curves.items(), strict=True):
         grid = list(weights)
         lines = np.array([weights[a] for a in grid])
@@ -72,7 +72,7 @@ def regions_picture(
 ) -> "Sequence[Axes]":
     """Fig. 4: a panel for each method, the region of each class and the points of the data; fits
     the methods."""
-    axes = new_axes(3.8 * len(methods) + 0.8, 3.6, 1, len(methods))
+    axes = create_axes(3.8 * len(methods) + 0.8, 3.6, 1, len(methods))
     for ax, method in zip(axes, methods, strict=True):
         with silence_warnings():
             model = method.make(run, data.labels).fit(

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._plots._style import COLOURS, GRID, label_width, new_axes, shades_of_owners, short
+from thali._plots._style import (
+    COLOURS,
+    GRID,
+    build_owner_colormap,
+    create_axes,
+    measure_label_width,
+    shorten_labels,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -39,10 +46,12 @@ def weighted_features(
     room = max(k, 1) if width is None else width
     if heaviest is None:
         heaviest = max(weights.max(initial=0.0), unique_weights.max(initial=0.0))
-    shown = short(list(labels))
+    shown = shorten_labels(list(labels))
     if ax is None:
-        (ax,) = new_axes(label_width(shown) + 0.36 * (room + _LEFT) + 1.4, max(2.0, 0.24 * n + 0.9))
-    shades = shades_of_owners()
+        (ax,) = create_axes(
+            measure_label_width(shown) + 0.36 * (room + _LEFT) + 1.4, max(2.0, 0.24 * n + 0.9)
+        )
+    shades = build_owner_colormap()
     style = {"cmap": shades, "vmin": 0, "vmax": heaviest, "edgecolors": GRID, "linewidth": 0.8}
     rows = np.arange(n + 1)
     mesh = ax.pcolormesh([0.0, 1.0], rows, unique_weights[:, None], **style)
@@ -71,10 +80,10 @@ def choice_matrix(
 ) -> "Axes":
     """Draw the probability that each option is chosen over each other one."""
     n = len(labels)
-    shown = short(list(labels))
+    shown = shorten_labels(list(labels))
     if ax is None:
-        side = max(2.0, 0.26 * n) + label_width(shown)
-        (ax,) = new_axes(side + 1.2 * colorbar, side)
+        side = max(2.0, 0.26 * n) + measure_label_width(shown)
+        (ax,) = create_axes(side + 1.2 * colorbar, side)
     image = ax.imshow(probabilities, cmap=_BALANCED, vmin=0, vmax=1, interpolation="nearest")
     ax.set_yticks(np.arange(n), shown, parse_math=False, fontsize=8)
     ax.set_xticks(np.arange(n), shown, parse_math=False, fontsize=8, rotation=90)
@@ -89,7 +98,7 @@ def features_and_choices(
     features: Weighted, matrices: Mapping[str, np.ndarray], labels: Sequence[str]
 ) -> "Sequence[Axes]":
     """Fig. 3: features beside choice matrices, each matrix with its title."""
-    axes = new_axes(4.0 * (1 + len(matrices)), 3.4, 1, 1 + len(matrices))
+    axes = create_axes(4.0 * (1 + len(matrices)), 3.4, 1, 1 + len(matrices))
     weighted_features(*features, labels, axes[0], max(_NARROWEST, len(features[1])))
     axes[0].set_title("features", fontsize=10)
     for ax, (title, matrix) in zip(axes[1:], matrices.items(), strict=True):
@@ -106,7 +115,7 @@ def features_above_each_other(
     heaviest = max(
         max(weights.max(initial=0.0), alone.max()) for _, weights, alone in rows.values()
     )
-    axes = new_axes(2.6 + 0.36 * width, 2.6 * len(rows), len(rows), 1)
+    axes = create_axes(2.6 + 0.36 * width, 2.6 * len(rows), len(rows), 1)
     for ax, (name, features) in zip(axes, rows.items(), strict=True):
         weighted_features(*features, labels, ax, width, heaviest, colorbar=False)
         ax.set_ylabel(name)
@@ -119,7 +128,7 @@ def choice_matrices(
 ) -> "Sequence[Axes]":
     """Fig. 5(b): rows of equally many choice matrices, each with its title."""
     columns = len(rows[0])
-    axes = new_axes(0.8 + 2.2 * columns, 2.4 * len(rows), len(rows), columns)
+    axes = create_axes(0.8 + 2.2 * columns, 2.4 * len(rows), len(rows), columns)
     for ax, (title, matrix) in zip(
         axes, (item for row in rows for item in row.items()), strict=True
     ):
@@ -141,7 +150,7 @@ def by_level(
 
     The dashed line is the score of the truth; without one a line at 0 is drawn.
     """
-    (ax,) = new_axes(5.6, 3.8)
+    (ax,) = create_axes(5.6, 3.8)
     if truth is None:
         ax.axhline(0.0, color="0.5", linewidth=1.0)
     else:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._plots._fonts import picture
-from thali._plots._style import COLOURS, new_axes, short
+from thali._plots._style import COLOURS, create_axes, shorten_labels
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
@@ -76,9 +76,9 @@ def decision(model: Any, X: Any, y: Any = None, *, ax: "Axes | None" = None) -> 
             f"X has {len(matrix)} rows and y has {len(labels)} labels; each row of X needs one"
             " label."
         )
-    ax = new_axes(6.4, 4.8)[0] if ax is None else ax
+    ax = create_axes(6.4, 4.8)[0] if ax is None else ax
     classes = [str(label) for label in model.classes_]
-    shown = short(classes)
+    shown = shorten_labels(classes)
     colours = [COLOURS[number % len(COLOURS)] for number in range(len(classes))]
     horizontal, vertical, probabilities = _predicted(model, matrix)
 
@@ -88,7 +88,7 @@ def decision(model: Any, X: Any, y: Any = None, *, ax: "Axes | None" = None) -> 
     if labels is not None:
         _draw_points(ax, matrix, labels, model.classes_, shown, colours)
     for axis, name in zip((ax.xaxis, ax.yaxis), model._column_names(), strict=True):
-        axis.set_label_text(short([name])[0], parse_math=False)
+        axis.set_label_text(shorten_labels([name])[0], parse_math=False)
     ax.set(xlim=horizontal[[0, -1]].tolist(), ylim=vertical[[0, -1]].tolist())
     return ax
 

@@ -8,7 +8,13 @@ import numpy as np
 from thali._aspects.draws.columns import FeatureColumns, columns_of
 from thali._inference.seeds import spawn_generators
 from thali._plots._fonts import picture
-from thali._plots._style import GRID, label_width, new_axes, shades_of_owners, short
+from thali._plots._style import (
+    GRID,
+    build_owner_colormap,
+    create_axes,
+    measure_label_width,
+    shorten_labels,
+)
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
@@ -102,11 +108,14 @@ def feature_samples(
         for draw, (_, weights) in zip(chosen, matrices, strict=True)
     ]
     scales = [max(heaviest) if of_similarities else largest for largest in heaviest]
-    labels = short(posterior.labels)
+    labels = shorten_labels(posterior.labels)
     cell = min(0.24, 4 / n)
     if given is None:
         given = _new_axes(
-            len(chosen), min(max(2.3, 0.24 * width), 3.4), cell * n + 0.6, label_width(labels)
+            len(chosen),
+            min(max(2.3, 0.24 * width), 3.4),
+            cell * n + 0.6,
+            measure_label_width(labels),
         )
     drawn = given[: len(chosen)]
     step = -(-n // _MAX_OPTIONS)
@@ -149,7 +158,7 @@ def _new_axes(number: int, width: float, height: float, for_labels: float) -> "l
     on the right."""
     across = 2 if number == 4 else min(number, 3)
     rows = -(-number // across)
-    axes = new_axes(for_labels + across * width + 1.2, max(2.4, rows * height), rows, across)
+    axes = create_axes(for_labels + across * width + 1.2, max(2.4, rows * height), rows, across)
     for ax in axes[number:]:
         ax.remove()
     return axes[:number]
@@ -170,7 +179,7 @@ def _draw_matrix(
     cell = min(box.width / np.ptp(ax.get_xlim()), box.height / n) * 72 / ax.figure.dpi
     outline = min(0.8, 0.08 * cell) if cell > 3 else 0.0
     style = {"vmin": 0.0, "vmax": 1.0, "edgecolors": GRID, "linewidth": outline}
-    shades = shades_of_owners()
+    shades = build_owner_colormap()
     start = 0.0
     for block in blocks:
         edges = start + np.arange(block.shape[1] + 1)
@@ -194,5 +203,5 @@ def _add_colour_bar(axes: "list[Axes]", largest: float, label: str) -> None:
 
     boxes = [ax.get_window_extent() for ax in axes]
     inches = (max(box.y1 for box in boxes) - min(box.y0 for box in boxes)) / axes[0].figure.dpi
-    bar = ScalarMappable(Normalize(0, largest), shades_of_owners())
+    bar = ScalarMappable(Normalize(0, largest), build_owner_colormap())
     axes[0].figure.colorbar(bar, ax=axes, label=label, shrink=min(1.0, 4 / inches), fraction=0.06)

@@ -8,7 +8,7 @@ import numpy as np
 from thali._aspects.answers.estimate import Estimate
 from thali._aspects.models.additive import AdditiveClustering
 from thali._plots._fonts import picture
-from thali._plots._style import COLOURS, label_width, new_axes, short
+from thali._plots._style import COLOURS, create_axes, measure_label_width, shorten_labels
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
             f" {MAX_OBJECTS}; thali.plots.features shows who owns which feature as a matrix."
         )
     table = estimate.features.head(max_features)
-    names = short([str(label) for label in labels])
+    names = shorten_labels([str(label) for label in labels])
     half = np.array([[0.5 * _LETTER * len(name), 0.5 * _LINE] for name in names])
     places = _spread(_plane(estimate.similarity.to_numpy()), half)
     row_of = {label: row for row, label in enumerate(labels)}
@@ -124,8 +124,9 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
     if ax is None:
         longest = max((line for key in keys for line in key.split("\n")), key=len, default="")
         width, height = high - low
-        (ax,) = new_axes(
-            width + 1.4 + 0.8 * label_width([longest]), max(height + 0.2, 0.6 + 0.2 * len(keys))
+        (ax,) = create_axes(
+            width + 1.4 + 0.8 * measure_label_width([longest]),
+            max(height + 0.2, 0.6 + 0.2 * len(keys)),
         )
     heaviest = max(float(table["weight"].to_numpy().max()), 1e-12) if len(table) else 1.0
     for number, hull in enumerate(hulls):

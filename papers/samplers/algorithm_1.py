@@ -23,13 +23,13 @@ from thali._aspects.moves.concentration import draw_concentration
 from thali._aspects.moves.tuning import COLUMN_WEIGHT, select_tuning
 from thali._aspects.operations import (
     apply_member,
-    apply_own,
+    apply_unique,
     apply_weight,
     cache_at,
     delta_member,
-    delta_own,
+    delta_unique,
     delta_weight,
-    log_rate_flipped,
+    log_rate_after_flip,
     rate_single,
 )
 from thali._aspects.samplers.sweep_rounds import (
@@ -48,7 +48,7 @@ from thali._aspects.state import (
     remove_column,
     shuffle_columns,
 )
-from thali._aspects.weight_priors import log_density_ratio, weight
+from thali._aspects.weight_priors import draw_prior_weight, log_density_ratio
 from thali._compile.jit import kernel, scalar
 from thali._inference.numerics.decisions import accept, draw_code, draw_poisson
 
@@ -128,7 +128,7 @@ def update_row(rng: Any, model: Any, c: Any, b: Any, i: Any, shuffled: Any) -> N
         m = b.m[k] + 1 if joins else b.m[k] - 1
         if m == 0:
             continue
-        rate = log_rate_flipped(model.prior, b, k, i, m)
+        rate = log_rate_after_flip(model.prior, b, k, i, m)
         d = b.w[k] if joins else -b.w[k]
         odds = rate - b.log_rate[k] + delta_member(model.likelihood, c, b, k, i, d)
         if accept(rng, -math.log1p(math.exp(min(-odds, 700.0)))):
@@ -175,7 +175,7 @@ def update_unique_features(rng: Any, model: Any, c: Any, b: Any, i: Any) -> None
     chosen = draw_combination(rng, model, c, b, i, odds, present)
     wanted, _ = weight_of(b, chosen)
     if wanted != present:
-        apply_own(model.likelihood, c, b, i, wanted - present)
+        apply_unique(model.likelihood, c, b, i, wanted - present)
     for j in range(CANDIDATES):
         if (chosen >> j) & 1:
             k = b.whole[COLUMNS]
@@ -195,7 +195,7 @@ def draw_combination(rng: Any, model: Any, c: Any, b: Any, i: Any, odds: Any, pr
         if owned > capacity(b) - b.whole[COLUMNS]:
             b.block[code] = -math.inf  # no room; rare, because a sweep starts with enough
             continue
-        value = delta_own(model.likelihood, c, b, i, wanted - present) + owned * math.log(odds)
+        value = delta_unique(model.likelihood, c, b, i, wanted - present) + owned * math.log(odds)
         b.block[code] = value
         top = max(top, value)
     return draw_code(rng, b, combinations, top)
@@ -256,12 +256,12 @@ def update_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any, shuffled: 
         for i in range(b.Z.shape[1] - 1):
             s = b.s[i] * rng.standard_gamma(eta) / eta
             if s > 0.0:
-                ratio = delta_own(model.likelihood, c, b, i, s - b.s[i]) + proposal_ratio(
+                ratio = delta_unique(model.likelihood, c, b, i, s - b.s[i]) + proposal_ratio(
                     eta, b.s[i], s
                 )
                 tuning.tried[COLUMN_WEIGHT] += 1
                 if accept(rng, ratio):
-                    apply_own(model.likelihood, c, b, i, s - b.s[i])
+                    apply_unique(model.likelihood, c, b, i, s - b.s[i])
                     b.s[i] = s
                     tuning.accepted[COLUMN_WEIGHT] += 1
 
@@ -329,7 +329,7 @@ def draw_singles(rng: Any, model: Any, b: Any, i: Any) -> None:
         if k < capacity(b):  # rarely fails: a sweep starts with enough room
             clear_row(b, k)
             b.Z[k, i] = 1.0
-            append_column(model, b, 1, weight(rng, model))
+            append_column(model, b, 1, draw_prior_weight(rng, model))
 
 
 @scalar

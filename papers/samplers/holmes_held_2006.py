@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from thali._classify.sparse_logit.chain import CoefficientChain
-from thali._classify.sparse_logit.sweep import (
+from thali._classify.sparse_logit.gibbs_sweep import (
     ETA,
     _adapt_scale_step,
     _log_sum_other_classes,

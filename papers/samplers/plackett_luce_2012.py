@@ -3,6 +3,11 @@
 import math
 from typing import Any
 
+from thali._classify.plackett_luce.gibbs_sweep import (
+    draw_weights,
+    update_latent_variables,
+    update_scores,
+)
 from thali._classify.plackett_luce.latent_moves import sum_log_weights
 from thali._classify.plackett_luce.state import (
     ACCEPTED,
@@ -13,7 +18,6 @@ from thali._classify.plackett_luce.state import (
     TRIED,
     record_if_due,
 )
-from thali._classify.plackett_luce.sweep import draw_weights, update_latent_variables, update_scores
 from thali._compile.jit import compiled, scalar
 from thali._inference.numerics.decisions import accept
 

@@ -34,7 +34,7 @@ from thali._aspects.samplers.sweep_rounds import (
     end_sweep,
     select_level_state,
 )
-from thali._aspects.state import COLUMNS, SWEEPS, scratch, shuffle_columns
+from thali._aspects.state import COLUMNS, SWEEPS, scratch_index, shuffle_columns
 from thali._compile.jit import kernel, scalar
 from thali._inference.numerics.decisions import accept
 
@@ -187,7 +187,7 @@ def update_probability(rng: Any, prior: Any, b: Any, k: Any) -> None:
     new = pi + math.sqrt(variance(pi)) * rng.standard_normal()
     if not 0.0 < new < 1.0:
         return
-    trial = scratch(b)
+    trial = scratch_index(b)
     refresh_log_one(prior, b, trial, new)
     ratio = (
         log_probability(prior, b, k, trial, new)

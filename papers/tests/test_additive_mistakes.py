@@ -25,7 +25,7 @@ from thali._aspects.samplers.sweep_rounds import (
     select_level_state,
 )
 from thali._aspects.state import ALPHA, COLUMNS, capacity, clear_row, copy_column, remove_column
-from thali._aspects.weight_priors import weight
+from thali._aspects.weight_priors import draw_prior_weight
 from thali._compile.jit import kernel, scalar
 from thali._inference.numerics.decisions import accept, draw_poisson
 
@@ -84,7 +84,7 @@ def draw_singles(rng, model, b, i, rows):
         if k < capacity(b):
             clear_row(b, k)
             b.Z[k, i] = 1.0
-            append_column(model, b, 1, weight(rng, model))
+            append_column(model, b, 1, draw_prior_weight(rng, model))
 
 
 @scalar

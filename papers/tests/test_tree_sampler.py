@@ -25,7 +25,7 @@ from thali._aspects.priors import PhylogeneticBuffet
 from thali._aspects.priors.tree_rates import TreeRates
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
-from thali._aspects.state import COLUMNS, remove_column, resized
+from thali._aspects.state import COLUMNS, remove_column, resize_state
 from thali._testing.exact import invariance_error, outcomes
 
 pytestmark = pytest.mark.fit
@@ -205,7 +205,7 @@ def test_a_column_keeps_its_probability_and_its_nodes(uncompiled):
     chain = FeatureChain(task, np.random.default_rng(1))
     for until in range(1, 60):
         chain.run_until(until)
-        state = resized(chain.state, 100) if until % 2 else chain.state
+        state = resize_state(chain.state, 100) if until % 2 else chain.state
         for k in range(state.whole[COLUMNS]):
             assert 0.0 < state.pi[k] < 1.0
             owners = state.Z[k, :6].astype(bool)

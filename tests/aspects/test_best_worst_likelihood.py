@@ -9,8 +9,8 @@ from helpers.naive.latent_features import answer_probabilities
 from helpers.sentences import refused
 
 import thali as th
-from thali._aspects.operations import log_likelihood, rebuild
-from thali._aspects.state import empty_state
+from thali._aspects.operations import log_likelihood, rebuild_cache
+from thali._aspects.state import make_empty_state
 from thali.errors import DataError
 from thali.likelihoods import Elimination
 
@@ -37,9 +37,9 @@ def test_best_and_worst_of_three_are_rankings(uncompiled, lapse):
     known = naive.log_likelihood(data, None, None, weights, lapse, best_worst="ranking")
     assert known == pytest.approx(by_ranking, rel=1e-12)
     sets, make = Elimination(lapse).compiled(data)
-    cache, state = make(sets), empty_state(4, 4)
+    cache, state = make(sets), make_empty_state(4, 4)
     state.s[:4] = weights
-    rebuild(sets, cache, state)
+    rebuild_cache(sets, cache, state)
     assert log_likelihood(sets, cache, state) == pytest.approx(by_ranking, rel=1e-12)
 
 

@@ -18,7 +18,14 @@ import thali as th
 import thali._aspects.samplers.chains as chains
 from thali._aspects.samplers.chains import FeatureChain, run_feature_chains
 from thali._aspects.samplers.task import build_task
-from thali._aspects.state import COLUMNS, capacity, replica, resized, shuffle_columns, stack
+from thali._aspects.state import (
+    COLUMNS,
+    capacity,
+    replica,
+    resize_state,
+    shuffle_columns,
+    stack_states,
+)
 from thali.likelihoods import Elimination
 from thali.priors import IndianBuffet
 
@@ -93,9 +100,9 @@ def test_room_grows_without_a_trace(make):
     crowded, roomy = (FeatureChain(make(), np.random.default_rng(3)) for _ in range(2))
     least = max(int(columns) for columns in crowded.states.whole[:, COLUMNS])
     replicas = [replica(crowded.states, t) for t in range(len(crowded.states.whole))]
-    crowded.states = stack([resized(b, least) for b in replicas])
+    crowded.states = stack_states([resize_state(b, least) for b in replicas])
     while capacity(roomy.state) < 2000:
-        roomy.states = chains.grown(roomy.states)
+        roomy.states = chains.double_capacity(roomy.states)
     roomy.record = chains.enlarge_record(chains.enlarge_record(roomy.record))
     kept = int(crowded.state.whole[COLUMNS])
     assert np.array_equal(roomy.state.Z[:kept], crowded.state.Z[:kept])

@@ -43,7 +43,7 @@ def check_caches(row):
     """They equal those of a rebuild, and the log-likelihood is the naive one but for its
     constant."""
     kept = [array.copy() for array in row.kept(row.cache)]
-    operations.rebuild(row.model.likelihood, row.cache, row.state)
+    operations.rebuild_cache(row.model.likelihood, row.cache, row.state)
     for before, after in zip(kept, row.kept(row.cache), strict=True):
         np.testing.assert_allclose(before, after, rtol=row.error, atol=row.error)
     total = operations.log_likelihood(row.model.likelihood, row.cache, row.state) + row.left_out
@@ -141,9 +141,9 @@ def walk_open(rng, model, c, b, k, visits, gains):
     for t in range(visits.shape[0]):
         i = visits[t]
         d = b.w[k] if b.Z[k, i] == 0.0 else -b.w[k]
-        gains[t] = operations.delta_joined(model.likelihood, c, b, k, i, d)
+        gains[t] = operations.delta_open_member(model.likelihood, c, b, k, i, d)
         if t % 3 != 2:  # every third is rejected
-            operations.apply_joined(model.likelihood, c, b, k, i, d)
+            operations.apply_open_member(model.likelihood, c, b, k, i, d)
             b.m[k] += 1 if d > 0.0 else -1
             b.Z[k, i] = 1.0 - b.Z[k, i]
 

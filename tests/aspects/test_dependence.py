@@ -335,9 +335,9 @@ def test_light_leverages_take_a_series_and_many_respondents_no_covariances():
     scores = RespondentScores(found.pose, found.clusters.tally, found.weights, np.zeros(0), root)
     expected = naive_scores.sandwich(curvature, parts, tally @ gradients)
     np.testing.assert_allclose(
-        root @ scores.variance().variance @ root.T, expected, rtol=1e-4, atol=1e-7
+        root @ scores.compute_variance().variance @ root.T, expected, rtol=1e-4, atol=1e-7
     )
-    df = scores.degrees(contrast[None, :, None])[0]
+    df = scores.degrees_of_freedom(contrast[None, :, None])[0]
     assert df == pytest.approx(
         naive_scores.degrees_of_freedom(curvature, parts, contrast), rel=0.05
     )
@@ -729,7 +729,7 @@ def test_what_weights_vary_about_is_recorded(uncompiled):
     chain.run_until(chain.total)
     drawn, last = chain.draws, chain.ladder.at[0]
     columns = int(drawn.n_features[-1])
-    np.testing.assert_array_equal(drawn.unique_weights[-1, 3], chain.bases.own[last])
+    np.testing.assert_array_equal(drawn.unique_weights[-1, 3], chain.bases.unique[last])
     owned = chain.state.m[0][: int(chain.state.whole[0, COLUMNS])] > 0
     np.testing.assert_array_equal(
         drawn.weights[len(drawn.weights) - columns :, 3], chain.bases.v[last][: len(owned)][owned]

@@ -113,7 +113,7 @@ def test_what_a_chain_keeps_is_what_its_features_say(likelihood, prior):
     kept = chain.cache
     model = chain.task.model.likelihood
     fresh = chain.task.make_cache(model)
-    operations.rebuild(model, fresh, chain.state)
+    operations.rebuild_cache(model, fresh, chain.state)
     assert chain.state.whole[COLUMNS] > 0
     # where nobody sees features of one option, these come and go without a note in the sums of
     # single options
@@ -148,7 +148,7 @@ def test_toggles_of_an_open_column_follow_its_owners():
             d = state.w[k] if state.Z[k, j] == 0.0 else -state.w[k]
             one, other = (
                 f(likelihood, cache, state, k, j, d)
-                for f in (operations.delta_joined, operations.delta_member)
+                for f in (operations.delta_open_member, operations.delta_member)
             )
             assert one == pytest.approx(other, abs=1e-12)
         joins = state.Z[k, i] == 0.0

@@ -225,7 +225,7 @@ def test_the_same_mathematics_takes_less_than_three_times_as_long():
     sums, runs = [], []
     for chain in chains:
         model, cache = chain.task.model, chain.cache
-        operations.rebuild(model.likelihood, cache, state)
+        operations.rebuild_cache(model.likelihood, cache, state)
 
         def run(model=model, cache=cache):
             return all_changes(None, model, cache, state, 3_000)

@@ -12,8 +12,8 @@ from helpers.sentences import refused
 from scipy import stats
 
 import thali as th
-from thali._aspects.operations import draw_parameters, rebuild
-from thali._aspects.state import BETA, COLUMNS, empty_state
+from thali._aspects.operations import draw_parameters, rebuild_cache
+from thali._aspects.state import BETA, COLUMNS, make_empty_state
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Beta, Custom, Gamma, HalfNormal, LogNormal, Normal
 from thali.priors import Given
@@ -71,7 +71,7 @@ RUN = {"draws": 12, "tune": 4, "thin": 1, "chains": 2, "random_seed": 1, "progre
 
 
 def state_without_columns(n, beta):
-    state = empty_state(n, 4)
+    state = make_empty_state(n, 4)
     state.real[BETA] = beta
     assert state.whole[COLUMNS] == 0
     return state
@@ -85,7 +85,7 @@ def test_slices_draw_from_the_posterior_of_the_parameters(likelihood, beta):
     """Without features it is known by a grid over three numbers."""
     made, make_cache = likelihood.as_python(likelihood.observed(DATA))
     cache, state, rng = make_cache(made), state_without_columns(4, beta), np.random.default_rng(3)
-    rebuild(made, cache, state)
+    rebuild_cache(made, cache, state)
     draws = np.empty((800, 3))
     for row in draws:
         draw_parameters(made, rng, cache, state)
@@ -171,7 +171,7 @@ def test_slices_of_bounded_parameters_draw_from_their_posterior(beta):
     likelihood = Custom(of_counts, simulate=more_counts, parameters=BOUNDED)
     made, make_cache = likelihood.as_python(likelihood.observed(COUNTS))
     cache, state, rng = make_cache(made), state_without_columns(3, beta), np.random.default_rng(3)
-    rebuild(made, cache, state)
+    rebuild_cache(made, cache, state)
     draws = np.empty((1_000, 3))
     for row in draws:
         draw_parameters(made, rng, cache, state)

@@ -16,7 +16,7 @@ import thali as th
 import thali._aspects.priors.phylogenetic as phylogenetic
 from thali._aspects import operations
 from thali._aspects.priors.tree_rates import TreeRates
-from thali._aspects.state import empty_state, grid_size
+from thali._aspects.state import count_grid_nodes, make_empty_state
 from thali.errors import DataError
 from thali.priors import IndianBuffet, PhylogeneticBuffet
 
@@ -50,7 +50,7 @@ def code(owners):
 def log_rate(prior, owners):
     """What the samplers get."""
     n = prior.log_single.shape[0]
-    state = empty_state(n, 4)
+    state = make_empty_state(n, 4)
     state.Z[2, list(owners)] = 1.0
     return operations.log_rate(prior, state, 2, len(owners))
 
@@ -121,14 +121,14 @@ def test_rates_between_are_sums_of_rates(tabled):
     prior = PhylogeneticBuffet(tree).compiled(5)
     for lo, hi in ((1, 5), (1, 4), (2, 5), (2, 4), (5, 5)):
         rates = [math.exp(log_rate(prior, p)) for p in patterns(5) if lo <= len(p) <= hi]
-        assert operations.rate_between(prior, lo, hi) == pytest.approx(sum(rates), rel=2e-7)
+        assert operations.rate_by_size_range(prior, lo, hi) == pytest.approx(sum(rates), rel=2e-7)
     for i in range(5):
         assert operations.rate_single(prior, i) == pytest.approx(
             math.exp(log_rate(prior, (i,))), rel=1e-12
         )
     pair = PhylogeneticBuffet(th.Tree.star(["a", "b"])).compiled(2)
-    assert operations.rate_between(pair, 2, 1) == 0.0
-    assert operations.rate_between(pair, 2, 2) == pytest.approx(0.5)
+    assert operations.rate_by_size_range(pair, 2, 1) == 0.0
+    assert operations.rate_by_size_range(pair, 2, 2) == pytest.approx(0.5)
 
 
 @pytest.mark.fit  # for its time
@@ -144,7 +144,7 @@ def test_the_star_is_the_indian_buffet(n):
         assert log_rate(prior, owners) == pytest.approx(
             buffet.log_rate[m], abs=1e-7 if n < 20 else 5e-6
         )
-    assert operations.rate_between(prior, 1, n) == pytest.approx(buffet.harmonic[n], rel=1e-7)
+    assert operations.rate_by_size_range(prior, 1, n) == pytest.approx(buffet.harmonic[n], rel=1e-7)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -177,7 +177,10 @@ def test_probability_given_pi_is_that_of_all_ways_through_the_tree(seed):
 def test_toggles_of_an_open_column_follow_the_pattern(seed):
     n, rng = 9, np.random.default_rng(seed)
     with pattern_by_pattern():
-        prior, state = PhylogeneticBuffet(random_tree(n, seed + 10)).compiled(n), empty_state(9, 4)
+        prior, state = (
+            PhylogeneticBuffet(random_tree(n, seed + 10)).compiled(n),
+            make_empty_state(9, 4),
+        )
     state.Z[1, :n] = rng.random(n) < 0.5
     operations.open_column(prior, state, 1)
     for _ in range(300):
@@ -185,11 +188,11 @@ def test_toggles_of_an_open_column_follow_the_pattern(seed):
         after = int(state.Z[1, :n].sum() + 1 - 2 * state.Z[1, i])
         if after == 0:
             continue
-        found = operations.log_rate_toggled(prior, state, 1, i, after)
+        found = operations.log_rate_after_toggle(prior, state, 1, i, after)
         owners = np.flatnonzero(state.Z[1, :n] != (np.arange(n) == i))
         assert found == pytest.approx(log_rate(prior, owners.tolist()), abs=1e-10)
         if rng.random() < 0.6:
-            operations.toggled(prior, state, 1, i)
+            operations.record_toggle(prior, state, 1, i)
             state.Z[1, i] = 1.0 - state.Z[1, i]
 
 
@@ -204,7 +207,7 @@ def test_deep_and_wide_trees():
     prior = PhylogeneticBuffet(
         th.Tree.from_newick(text + ";").for_labels(map(str, range(n)))
     ).compiled(n)
-    assert operations.rate_between(prior, 1, n) > 1.0
+    assert operations.rate_by_size_range(prior, 1, n) > 1.0
     for owners in (range(500), range(0, 1000, 2), range(3)):
         assert math.isfinite(log_rate(prior, list(owners)))
 
@@ -214,7 +217,7 @@ def test_deep_and_wide_trees():
 @pytest.mark.exact
 def test_patterns_are_drawn_in_proportion_to_their_rate(lo, hi, tabled):
     n, rng = 5, np.random.default_rng(8)
-    prior, state = PhylogeneticBuffet(random_tree(n, 1)).compiled(n), empty_state(n, 4)
+    prior, state = PhylogeneticBuffet(random_tree(n, 1)).compiled(n), make_empty_state(n, 4)
     counts = {p: 0 for p in patterns(n) if lo <= len(p) <= hi}
     for _ in range(20_000):
         m = operations.draw_pattern(prior, rng, state, 2, lo, hi)
@@ -273,7 +276,7 @@ def test_one_group_of_close_options():
     """Hardly any feature is shared by some of them and not by all; the others must still be drawn
     at once."""
     close = th.Tree.from_groups({"all": list("abcd")}, 1e-6)
-    prior, state = PhylogeneticBuffet(close).compiled(4), empty_state(4, 4)
+    prior, state = PhylogeneticBuffet(close).compiled(4), make_empty_state(4, 4)
     assert 2 <= operations.draw_pattern(prior, np.random.default_rng(0), state, 2, 2, 3) <= 3
     many = th.Tree.from_groups({"all": [str(k) for k in range(30)]}, 1e-6)
     with refused(DataError, "to the leaves"):
@@ -288,7 +291,7 @@ def test_rates_of_short_edges_against_a_fine_grid(groups, per_group, leaf_length
     tree = th.Tree.from_groups(
         {str(g): [f"{g}-{k}" for k in range(per_group)] for g in range(groups)}, leaf_length
     )
-    coarse, fine = TreeRates.from_tree(tree, grid_size(n)), TreeRates.from_tree(tree, 20_000)
+    coarse, fine = TreeRates.from_tree(tree, count_grid_nodes(n)), TreeRates.from_tree(tree, 20_000)
     for m in (2, per_group // 2, per_group - 1, n - 1):
         owners = np.arange(n) < m
         found, expected = (

@@ -9,7 +9,7 @@ from helpers.sentences import refused
 from scipy import stats
 
 from thali._aspects import operations
-from thali._aspects.state import empty_state
+from thali._aspects.state import make_empty_state
 from thali._inference.numerics.decisions import draw_bessel_count, draw_poisson
 from thali.errors import ArgumentError
 from thali.priors import FiniteFeatures, Given, IndianBuffet
@@ -26,7 +26,7 @@ def test_rates_of_the_buffet(n):
     assert sum(rates.values()) == pytest.approx(sum(1 / m for m in range(1, n + 1)))
     assert sum(r for p, r in rates.items() if p[0]) == pytest.approx(1.0)
     assert operations.rate_single(prior, 0) == pytest.approx(rates[(1,) + (0,) * (n - 1)])
-    assert operations.rate_between(prior, 2, n) == pytest.approx(
+    assert operations.rate_by_size_range(prior, 2, n) == pytest.approx(
         sum(r for p, r in rates.items() if sum(p) >= 2)
     )
 
@@ -53,7 +53,7 @@ def test_log_density_of_the_buffet():
 @pytest.mark.fit
 def test_patterns_are_drawn_in_proportion_to_their_rate():
     n, rng = 4, np.random.default_rng(8)
-    prior, state = IndianBuffet().compiled(n), empty_state(n, 4)
+    prior, state = IndianBuffet().compiled(n), make_empty_state(n, 4)
     wanted = [p for p in patterns(n) if 2 <= sum(p) <= 3]
     counts = dict.fromkeys(wanted, 0)
     for _ in range(20_000):

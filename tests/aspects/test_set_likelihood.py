@@ -41,7 +41,7 @@ def test_pairs_as_sets_have_exactly_the_likelihood_of_pairs(lapse):
     # of light weights sums lose digits
     sets, make_sets = Elimination(lapse).compiled(pairs, Gamma(0.01, 1.0))
     cache_of_sets = make_sets(sets)
-    operations.rebuild(sets, cache_of_sets, state)
+    operations.rebuild_cache(sets, cache_of_sets, state)
     own = operations.log_likelihood(sets, cache_of_sets, state)
     assert own == pytest.approx(
         operations.log_likelihood(model.likelihood, cache, state), rel=1e-13

@@ -14,7 +14,7 @@ from scipy import stats
 
 import thali as th
 import thali._aspects.moves.group_slopes as group_slopes
-from thali._aspects.group_state import base_at
+from thali._aspects.group_state import common_weights_at
 from thali._aspects.populations.groups import ChainDraws, EveryPerson
 from thali._aspects.state import COLUMNS, replica
 from thali._data.groups import GroupedData
@@ -80,7 +80,7 @@ def utilities(drawn, draw, x):
 
 def test_effects_are_derivatives_of_log_shares():
     model, drawn, known = with_draws()
-    rows, table = model._quantities(), model.respondents.effects(ci=0.5)
+    rows, table = model._get_quantities(), model.respondents.effects(ci=0.5)
     for j, column in enumerate(["age", "sex[m]"]):
         x = 1e-6 * (np.arange(2) == j)
         expected = np.array(
@@ -180,17 +180,17 @@ def a_chain(known):
 def test_draws_have_the_slopes_after_the_common_weights(uncompiled):
     chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3))
     chain.run_until(chain.total)
-    drawn, base = chain.draws, base_at(chain.bases, 0)
+    drawn, base = chain.draws, common_weights_at(chain.bases, 0)
     columns = int(drawn.n_features[-1])
     assert drawn.weights.shape[1] == drawn.unique_weights.shape[1] == 3 + 1 + 2
-    np.testing.assert_array_equal(drawn.unique_weights[-1, 4:], base.own_slope.T)
+    np.testing.assert_array_equal(drawn.unique_weights[-1, 4:], base.unique_slope.T)
     kept = replica(chain.state, 0).m[: replica(chain.state, 0).whole[COLUMNS]] > 0
     np.testing.assert_array_equal(
         drawn.weights[-columns:, 4:] if columns else 0,
         base.slope[: len(kept)][kept] if columns else 0,
     )
     x = chain.task.model.known
-    np.testing.assert_allclose(base.own_lift, np.exp(x @ base.own_slope.T), rtol=1e-12)
+    np.testing.assert_allclose(base.unique_lift, np.exp(x @ base.unique_slope.T), rtol=1e-12)
     np.testing.assert_allclose(
         base.lift[:, : len(kept)], np.exp(x @ base.slope[: len(kept)].T), rtol=1e-12
     )
@@ -199,20 +199,20 @@ def test_draws_have_the_slopes_after_the_common_weights(uncompiled):
 def test_the_density_of_a_slope_is_that_of_the_definition(uncompiled):
     chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3))
     chain.run_until(3)
-    base, model = base_at(chain.bases, 0), chain.task.model
+    base, model = common_weights_at(chain.bases, 0), chain.task.model
     model = model._replace(known=model.known + 0.3)  # not centred
-    base.own_lift[:] = np.exp(model.known @ base.own_slope.T)
+    base.unique_lift[:] = np.exp(model.known @ base.unique_slope.T)
     s, kappa = chain.state.s, base.real[0]
 
     def log_target(value):
-        slopes = np.array([value, base.own_slope[2, 1]])
-        middle = base.own[2] * np.exp(model.known @ slopes)
+        slopes = np.array([value, base.unique_slope[2, 1]])
+        middle = base.unique[2] * np.exp(model.known @ slopes)
         return stats.gamma.logpdf(s[:, 2], kappa, scale=middle / kappa).sum() + stats.norm.logpdf(
             value, 0.0, 0.5
         )
 
     def found(value):
-        now = base.own_slope[2, 0]
+        now = base.unique_slope[2, 0]
         line = group_slopes.SlopeLine(
             model.known, group_slopes.select_unique_weights(chain.state, base), 2, 0, now
         )

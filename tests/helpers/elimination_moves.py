@@ -76,7 +76,7 @@ def own_log_likelihood(model, state):
     """The samplers' own, from scratch. Where a side can be empty they count it as 1e-9, which the
     naive evaluation does not; test_deltas compares the two."""
     cache = empty_cache(model.likelihood)
-    operations.rebuild(model.likelihood, cache, state)
+    operations.rebuild_cache(model.likelihood, cache, state)
     return operations.log_likelihood(model.likelihood, cache, state)
 
 

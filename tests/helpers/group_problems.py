@@ -8,7 +8,7 @@ import numpy as np
 import thali as th
 from helpers.joint_means import buffet_means
 from thali._aspects.group_state import KAPPA, group_at
-from thali._aspects.operations import cache_at, rebuild
+from thali._aspects.operations import cache_at, rebuild_cache
 from thali._aspects.populations.groups import prepare_groups
 from thali._aspects.populations.groups_chain import GroupChain, build_group_task
 from thali._aspects.state import ALPHA, COLUMNS, SWEEPS, replica
@@ -96,7 +96,7 @@ def small_chain(of_task, matrix, weights, unique, cls=GroupChain):
         b, likelihood = replica(chain.state, g), group_at(of_task.model.likelihood, g)
         for k in range(b.whole[COLUMNS]):
             b.log_rate[k] = replica(chain.state, 0).log_rate[k]
-        rebuild(likelihood, cache_at(likelihood, chain.cache, g), b)
+        rebuild_cache(likelihood, cache_at(likelihood, chain.cache, g), b)
     return chain
 
 

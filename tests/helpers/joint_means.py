@@ -7,7 +7,7 @@ import numpy as np
 from scipy import integrate, special, stats
 
 from thali._aspects import operations
-from thali._aspects.state import empty_state
+from thali._aspects.state import make_empty_state
 
 # Some 120 scores in all: |z| < 5.4 in every one has a false alarm below 1e-5.
 LIMIT = 5.4
@@ -38,7 +38,7 @@ def buffet_means(n, unique, mean_weight=1.0, heavy=HEAVY):
 
 def tree_means(prior, n):
     """The same under the buffet on a tree, with unique weights."""
-    compiled, state = prior.compiled(n), empty_state(n, 4)
+    compiled, state = prior.compiled(n), make_empty_state(n, 4)
     single, middle, full = compiled.totals
 
     def pair(i, j):

@@ -73,9 +73,9 @@ def change(rng, model, c, b, which, i, k, d, commit):
     likelihood, m = model.likelihood, b.m[k]
     delta = 0.0
     if which == UNIQUE:
-        delta = operations.delta_own(likelihood, c, b, i, d)
+        delta = operations.delta_unique(likelihood, c, b, i, d)
         if commit:
-            operations.apply_own(likelihood, c, b, i, d)
+            operations.apply_unique(likelihood, c, b, i, d)
     elif which == MEMBER:
         delta = operations.delta_member(likelihood, c, b, k, i, d)
         if commit:
@@ -201,7 +201,7 @@ def pairs(n=5, missing=0.0, lapse=0.01, unique=FIXED_UNIQUE, tie=None, beta=None
         cache.real[TIE] = tie
     if beta:
         cache.real[COEFFICIENTS:] = beta
-    operations.rebuild(likelihood, cache, state)
+    operations.rebuild_cache(likelihood, cache, state)
 
     def whole(*known):
         return naive.log_likelihood(data, *known, lapse, tie, **({"beta": beta} if beta else {}))
@@ -232,7 +232,7 @@ def similarities(n=5, missing=0.0, judged=False):
         model, make, rng.random((n, 4)) < 0.5, rng.gamma(2.0, 0.1, 4), np.zeros(n)
     )
     cache.real[:] = 0.2, 0.05
-    operations.rebuild(model.likelihood, cache, state)
+    operations.rebuild_cache(model.likelihood, cache, state)
 
     def whole(matrix, weights, unique=None):
         constant, variance = map(float, cache.real)

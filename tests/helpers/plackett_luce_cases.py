@@ -7,7 +7,7 @@ import numpy as np
 from arviz_stats.base.array import array_stats
 from scipy import integrate, special
 
-from thali._classify.plackett_luce.gibbs import (
+from thali._classify.plackett_luce.chain import (
     run_hamiltonian_sweeps,
     run_recommended_sweeps,
     start_motion,

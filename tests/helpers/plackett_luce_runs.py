@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from thali._classify.plackett_luce.gibbs import build_gibbs_settings, build_weight_chains
+from thali._classify.plackett_luce.chain import build_gibbs_settings, build_weight_chains
 from thali._inference.chains import run_chains
 from thali._inference.threads import NoProgress
 

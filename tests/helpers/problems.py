@@ -4,7 +4,7 @@ import numpy as np
 
 from thali import PairedComparisons, Similarities
 from thali._aspects.moves.unique_weights import refresh_unique_prior
-from thali._aspects.operations import log_rate, rebuild, set_alpha
+from thali._aspects.operations import log_rate, rebuild_cache, set_alpha
 from thali._aspects.state import (
     ALPHA,
     COLUMNS,
@@ -12,7 +12,7 @@ from thali._aspects.state import (
     NO_UNIQUE,
     TOTAL_UNIQUE,
     ChainModel,
-    empty_state,
+    make_empty_state,
 )
 from thali._aspects.weight_priors import GammaWeights
 from thali.likelihoods import Additive, Elimination
@@ -111,7 +111,7 @@ def make_state(model, make_cache, matrix, weights, unique, alpha=1.5, rows=40):
     """A state with the given columns and its cache, in plain Python."""
     matrix = np.asarray(matrix, bool)
     n, columns = matrix.shape
-    state = empty_state(n, rows)
+    state = make_empty_state(n, rows)
     state.Z[:columns, :n] = matrix.T
     state.w[:columns] = weights
     state.m[:columns] = matrix.sum(0)
@@ -123,7 +123,7 @@ def make_state(model, make_cache, matrix, weights, unique, alpha=1.5, rows=40):
     for k in range(columns):
         state.log_rate[k] = log_rate(model.prior, state, k, state.m[k])
     refresh_unique_prior(model, state)
-    rebuild(model.likelihood, cache, state)
+    rebuild_cache(model.likelihood, cache, state)
     return state, cache
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import thali as th
 from helpers.naive import latent_features as naive
 from helpers.problems import contents, make_state
-from thali._aspects.operations import rebuild
+from thali._aspects.operations import rebuild_cache
 from thali._aspects.state import NO_UNIQUE, ChainModel
 from thali._aspects.weight_priors import GammaWeights
 from thali.likelihoods import MostSimilarPair
@@ -48,7 +48,7 @@ def start_of(data, link, matrix, weights, constant=0.4, prior=None, rows=4, **se
     state, cache = make_state(model, make, matrix, weights, np.zeros(data.n_options), rows=rows)
     if link == "ratio":
         cache.real[0] = constant
-        rebuild(model.likelihood, cache, state)
+        rebuild_cache(model.likelihood, cache, state)
     return model, (state, cache)
 
 

@@ -48,7 +48,7 @@ def all_rows(rng, model, c, b, rounds):
     total = 0.0
     for r in range(rounds):
         for i in range(b.Z.shape[1] - 1):
-            total += operations.delta_own(model.likelihood, c, b, i, 1e-3 * (r % 7))
+            total += operations.delta_unique(model.likelihood, c, b, i, 1e-3 * (r % 7))
     return total
 
 

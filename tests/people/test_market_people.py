@@ -62,7 +62,7 @@ def test_columns_of_many_values_are_at_most_weights():
 )
 def test_nobody_is_told_from_others(known):
     assert people_of(known, 2) is None
-    assert people_of(known, 2, ("class 1", "class 2")).respondent_classes == ("class 1", "class 2")
+    assert people_of(known, 2, ("class 1", "class 2")).kinds == ("class 1", "class 2")
 
 
 @pytest.mark.parametrize(

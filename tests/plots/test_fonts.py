@@ -70,7 +70,8 @@ def test_what_no_font_has_is_a_box_and_said_once():
 )
 def test_the_sentence_names_a_font(letter, font, monkeypatch):
     monkeypatch.setattr(
-        "thali._plots._fonts._characters", lambda path: frozenset(map(chr, range(128))) | {"□"}
+        "thali._plots._fonts._read_font_characters",
+        lambda path: frozenset(map(chr, range(128))) | {"□"},
     )
     find_fonts(monkeypatch, [])
     with pytest.warns(DataWarning, match="No installed font") as said:
@@ -102,5 +103,5 @@ def characters(path):
 
 
 def test_ascii_labels_cost_nothing(monkeypatch):
-    monkeypatch.setattr("thali._plots._fonts._fallbacks", None)
+    monkeypatch.setattr("thali._plots._fonts._find_fallback_fonts", None)
     assert np.all([families(text) for text in th.plots.tree(th.Tree.star("ab")).get_yticklabels()])

@@ -75,7 +75,7 @@ IMPLEMENTATIONS = {
     operations.is_exchangeable: lambda prior: False,  # True: `set_alpha` fills b.by_size
     operations.keeps_empty: lambda prior: True,
     operations.may_flip: lambda prior: True,
-    operations.rate_between: lambda prior, lo, hi: 0.0,  # of infinite priors
+    operations.rate_by_size_range: lambda prior, lo, hi: 0.0,  # of infinite priors
     operations.rate_single: lambda prior, i: 0.0,
     operations.set_alpha: _set_alpha,
     operations.draw_alpha: lambda prior, rng, b, columns, rate: b.real[ALPHA],

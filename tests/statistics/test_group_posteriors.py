@@ -31,7 +31,7 @@ import thali as th
 import thali._aspects.moves.group_base_weights as group_similar
 import thali._aspects.moves.group_compensated as group_together
 import thali._aspects.moves.group_owners as group_owners
-from thali._aspects.group_state import KAPPA, SLOPE_SD, base_at, fill_lifts_of, group_at
+from thali._aspects.group_state import KAPPA, SLOPE_SD, common_weights_at, fill_lifts, group_at
 from thali._aspects.likelihoods.elimination_of_groups import OutOfSets
 from thali._aspects.operations import cache_at, log_likelihood
 from thali._aspects.populations.groups import drawn_base
@@ -237,18 +237,18 @@ def test_moves_of_owners_leave_the_posterior_invariant(data, likelihood, move, w
     base = type(chain.bases)(*(array[0] for array in chain.bases))
     base.v[:2] = [0.6, 0.9] if weights == "similar" else [1.0, 1.0]
     if len(known):
-        base.slope[:2, 0], base.own_slope[:, 0] = [0.5, -0.7], [0.2, -0.3, 0.4]
-        for slope, lift in ((base.slope, base.lift), (base.own_slope, base.own_lift)):
+        base.slope[:2, 0], base.unique_slope[:, 0] = [0.5, -0.7], [0.2, -0.3, 0.4]
+        for slope, lift in ((base.slope, base.lift), (base.unique_slope, base.unique_lift)):
             for k in range(len(slope)):
-                fill_lifts_of(known, slope, lift, k)
+                fill_lifts(known, slope, lift, k)
     prior = th.priors.IndianBuffet()
 
     def whole(parts):
-        return key(parts), np.round(parts[2].own, 9).tobytes()
+        return key(parts), np.round(parts[2].unique, 9).tobytes()
 
     def log_target(parts):
         Z, w, s = contents(parts[0])
-        v, own, kappa = parts[2].v[: Z.shape[1]], parts[2].own, parts[2].real[KAPPA]
+        v, own, kappa = parts[2].v[: Z.shape[1]], parts[2].unique, parts[2].real[KAPPA]
         total = prior.log_prob(Z[0].T.astype(bool), 1.5)
         for g, each in enumerate(data):
             assert np.array_equal(Z[g], Z[0])
@@ -257,7 +257,7 @@ def test_moves_of_owners_leave_the_posterior_invariant(data, likelihood, move, w
             if len(known):
                 at, own_at = (
                     v * np.exp(known[g] @ parts[2].slope[: len(v)].T),
-                    own * np.exp(known[g] @ parts[2].own_slope.T),
+                    own * np.exp(known[g] @ parts[2].unique_slope.T),
                 )
             total += np.sum((kappa - 1.0) * np.log(w[g]) - kappa * np.log(at) - kappa * w[g] / at)
             total += np.sum(
@@ -314,14 +314,14 @@ def test_the_density_along_which_kappa_moves_with_all_weights_is_that_of_the_def
         np.array([[0.8, 1.0, 1.2], [0.1, 2.0, 3.0], [1.0] * 3]),
     )
     base = type(chain.bases)(*(array[0] for array in chain.bases))
-    base.v[:2], base.own[:] = [0.6, 0.9], [1.1, 0.7, 2.0]
+    base.v[:2], base.unique[:] = [0.6, 0.9], [1.1, 0.7, 2.0]
     replica(chain.state, 0).real[BETA] = 0.4
 
     def scores(kappa):
         _, w, s = contents(chain.state)
         spread = np.sqrt(special.polygamma(1, kappa))
         middle = special.digamma(kappa) - np.log(kappa)
-        return (np.log(np.hstack([w / base.v[:2], s / base.own])) - middle) / spread
+        return (np.log(np.hstack([w / base.v[:2], s / base.unique])) - middle) / spread
 
     def log_target(x):
         Z, w, s = contents(chain.state)
@@ -329,7 +329,7 @@ def test_the_density_along_which_kappa_moves_with_all_weights_is_that_of_the_def
         total = x + stats.gamma.logpdf(kappa, 2.0, scale=10.0)
         for g, each in enumerate(data):
             total += 0.4 * naive.log_likelihood(each, Z[g].T.astype(bool), w[g], s[g], 0.01)
-        ratios = np.hstack([w / base.v[:2], s / base.own])
+        ratios = np.hstack([w / base.v[:2], s / base.unique])
         in_scores = np.log(ratios) + 0.5 * np.log(special.polygamma(1, kappa))
         return total + np.sum(stats.gamma.logpdf(ratios, kappa, scale=1.0 / kappa) + in_scores)
 
@@ -393,16 +393,16 @@ KNOWN_OF_PEOPLE = np.array([[1.0, 0.5], [-1.0, 1.5], [0.0, 0.0]])
 
 def seen_of_slopes(chain):
     """What a joint test looks at of the slopes, and of how the weights depend on them."""
-    base = base_at(chain.bases, 0)
+    base = common_weights_at(chain.bases, 0)
     Z, w, s = contents(chain.state)
     slopes, shared = base.slope[: len(Z[0])], Z[0].sum(axis=1) > 1
     along = KNOWN_OF_PEOPLE.T @ np.log(w)  # (columns of people, features)
     return {
-        "slope": base.own_slope[0].sum(),
-        "slope squared": (base.own_slope[0] ** 2).sum(),
-        "slope product": np.prod(base.own_slope[0]),
+        "slope": base.unique_slope[0].sum(),
+        "slope squared": (base.unique_slope[0] ** 2).sum(),
+        "slope product": np.prod(base.unique_slope[0]),
         "shared slope squared": (slopes[shared] ** 2).sum(),
-        "along": base.own_slope[0] @ (KNOWN_OF_PEOPLE.T @ np.log(np.maximum(s[:, 0], 1e-300))),
+        "along": base.unique_slope[0] @ (KNOWN_OF_PEOPLE.T @ np.log(np.maximum(s[:, 0], 1e-300))),
         "shared along": np.sum(slopes.T * along * shared),
     }
 
@@ -525,7 +525,7 @@ def test_slopes_and_kappas_of_people_are_calibrated():
         of_task.model = of_task.model._replace(persons=True, known=known)
         found = drawn(of_task, number)
         own = found.unique_weights
-        true = [base.own_slope[0, 0] - base.own_slope[1, 0], base.real[KAPPA], base.own[0]]
+        true = [base.unique_slope[0, 0] - base.unique_slope[1, 0], base.real[KAPPA], base.unique[0]]
         each = [
             own[:, people + 1, 0] - own[:, people + 1, 1],
             found.extra["kappa"],

@@ -35,7 +35,7 @@ import thali._aspects.moves.group_owners as group_owners
 from thali._aspects.group_state import KAPPA, group_at
 from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
-from thali._aspects.operations import cache_at, log_likelihood, rebuild
+from thali._aspects.operations import cache_at, log_likelihood, rebuild_cache
 from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups, run_ladders
 from thali._aspects.populations.groups_chain import GroupChain
 from thali._aspects.state import replica
@@ -210,14 +210,14 @@ def test_moves_of_owners_leave_the_posterior_invariant(name, move, weights):
         likelihood = group_at(of_task.model.likelihood, g)
         c = cache_at(likelihood, chain.cache, g)
         c.real[-1] = 0.4
-        rebuild(likelihood, c, replica(chain.state, g))
+        rebuild_cache(likelihood, c, replica(chain.state, g))
     base = type(chain.bases)(*(array[0] for array in chain.bases))
     base.v[:2] = [0.6, 0.9] if weights == "similar" else [1.0, 1.0]
     prior = th.priors.IndianBuffet()
 
     def log_target(parts):
         (Z, w, s), caches = contents(parts[0]), parts[1]
-        v, own, kappa = parts[2].v[: Z.shape[1]], parts[2].own, parts[2].real[KAPPA]
+        v, own, kappa = parts[2].v[: Z.shape[1]], parts[2].unique, parts[2].real[KAPPA]
         total = prior.log_prob(Z[0].T.astype(bool), 1.5)
         for g, each in enumerate(row.data):
             total += row.naive(each, Z[g].T.astype(bool), w[g], s[g], caches.real[g])

@@ -7,9 +7,9 @@ from helpers.problems import contents
 
 import thali as th
 import thali._aspects.moves.flips as flips
-from thali._aspects.operations import cache_at, open_members, rebuild
+from thali._aspects.operations import cache_at, open_members, rebuild_cache
 from thali._aspects.samplers.tempering import build_ladder, swap_neighbours
-from thali._aspects.state import ALPHA, BETA, SWEEPS, replica, stack
+from thali._aspects.state import ALPHA, BETA, SWEEPS, replica, stack_states
 from thali.priors import IndianBuffet
 from thali.testing import exact
 
@@ -25,11 +25,11 @@ def two_levels(data, sweeps, betas):
         at = start(data, matrix, [0.3 + 0.2 * t], rows=4, sigma=None)
         model, (state, cache) = at.model, at.pair
         cache.real[:] = 0.1 + 0.05 * t, 0.02 + 0.01 * t  # each has its own constant and variance
-        rebuild(model.likelihood, cache, state)
+        rebuild_cache(model.likelihood, cache, state)
         state.whole[SWEEPS] = sweeps
         made.append((state, cache))
     steps = build_ladder(1.0 / np.array(betas))
-    return at, (stack([b for b, _ in made]), stack([c for _, c in made]), steps)
+    return at, (stack_states([b for b, _ in made]), stack_states([c for _, c in made]), steps)
 
 
 def level_key(point):

@@ -132,7 +132,7 @@ def test_a_draw_of_the_coefficient_leaves_its_posterior_invariant():
         count, ranks = 200, []
         for start in np.interp((np.arange(count) + 0.5) / count, cdf, grid):
             cache.real[COEFFICIENTS] = start
-            operations.rebuild(model.likelihood, cache, state)
+            operations.rebuild_cache(model.likelihood, cache, state)
             draw_coefficients(model.likelihood, rng, cache, state)
             ranks.append(np.interp(cache.real[COEFFICIENTS], grid, cdf))
         # uniform ranks have means 1/2, 1/3, 1/4 of their powers, with known errors

@@ -1,2 +1,1 @@
-"""A prior over a binary matrix, joined with a likelihood of data given that matrix and its
-weights."""
+"""Models that join a prior over a binary matrix with a likelihood of data."""

@@ -1,5 +1,4 @@
-"""What posteriors of choices make of the answers of one person being alike, as `dependence` has
-it."""
+"""Dependence between answers of the same respondent, in posteriors of choices."""
 
 from functools import partial
 from typing import Any
@@ -10,10 +9,10 @@ from thali._data.choices import Choices
 from thali._data.kinds import CHOICES
 from thali._data.pairs import PairedComparisons
 from thali._model.clusters import AnswersByRespondent, group_by_respondent
-from thali._model.design_effects import MAX_OPTIONS, dependence_of_chains, effect_of
+from thali._model.design_effects import MAX_OPTIONS, choose_chain_dependence, mean_design_effect
 from thali._model.respondent_scores import (
     ScoreVariance,
-    scores_at,
+    compute_score_variance,
 )
 from thali._posterior.dependence import Dependence
 
@@ -24,26 +23,32 @@ from .maximum_likelihood.problem import Pose, problem
 from .priors.given import Given
 
 
-def dependence_of_choices(asked: Any, data: Any, parts: dict[str, Any]) -> Dependence | None:
-    """What chains of choices make of people: the effect is that of known aspects, or else of
-    Bradley-Terry-Luce."""
-    if not data.are_choices:  # which the model refuses
+def choice_dependence(setting: Any, data: Any, parts: dict[str, Any]) -> Dependence | None:
+    """Return the dependence for chains of choices; None for other data.
+
+    The design effect is that of known aspects, or else of Bradley-Terry-Luce.
+    """
+    if not data.are_choices:  # the model rejects these data
         return None
     likelihood, prior = parts["likelihood"], parts["prior"]
-    return dependence_of_chains(
-        asked, data, partial(_scores_of_groups, likelihood, prior), likelihood.ties
+    return choose_chain_dependence(
+        setting, data, partial(_compute_group_scores, likelihood, prior), likelihood.ties
     )
 
 
-def _scores_of_groups(
-    likelihood: Elimination, prior: Any, known: list[tuple[Any, AnswersByRespondent]]
+def _compute_group_scores(
+    likelihood: Elimination, prior: Any, groups: list[tuple[Any, AnswersByRespondent]]
 ) -> list[ScoreVariance]:
-    return [_scores_of(data, clusters, likelihood, prior) for data, clusters in known]
+    """Compute the score variance of each group."""
+    return [_compute_scores(data, clusters, likelihood, prior) for data, clusters in groups]
 
 
-def effect_of_data(data: Any) -> float:
-    """The design effect of the Bradley-Terry-Luce model; NaN where nobody answered twice, or it
-    takes too long, of rankings with ties, and of best and worst out of more than three options."""
+def choice_design_effect(data: Any) -> float:
+    """Return the design effect of the Bradley-Terry-Luce model.
+
+    It is NaN if no respondent answered twice, if it takes too long, for rankings with ties, and for
+    best and worst of more than three options.
+    """
     if (
         not data.are_choices
         or data.n_options > MAX_OPTIONS
@@ -57,32 +62,32 @@ def effect_of_data(data: Any) -> float:
     clusters = group_by_respondent(data, likelihood.ties)
     if clusters is None or clusters.n_answers.max() < 2.0:
         return float("nan")
-    return effect_of([_scores_of(data, clusters, likelihood, None)])
+    return mean_design_effect([_compute_scores(data, clusters, likelihood, None)])
 
 
-def _scores_of(
+def _compute_scores(
     data: Any, clusters: AnswersByRespondent, likelihood: Elimination, prior: Any
 ) -> ScoreVariance:
-    """Return the variance of respondents' scores at the mode of the posterior."""
+    """Compute the variance of respondents' scores at the posterior mode."""
     if isinstance(data, Choices) and data.worst is not None:
         data = as_choices(data)
         clusters = group_by_respondent(data, False) or clusters
-    pose = _problem_of(data, likelihood, prior)
-    place = mode_of(pose, covariate_sizes(data))
-    return scores_at(pose, clusters, _comparable(place.logs), place.beta)
+    pose = _build_pose(data, likelihood, prior)
+    mode = mode_of(pose, covariate_sizes(data))
+    return compute_score_variance(pose, clusters, _scale_to_maximum(mode.logs), mode.beta)
 
 
-def _comparable(logs: np.ndarray) -> np.ndarray:
-    """Weights of which only ratios count, by their logarithms."""
+def _scale_to_maximum(logs: np.ndarray) -> np.ndarray:
+    """Return exp(logs), scaled to a maximum of 1."""
     return np.exp(logs - logs.max())
 
 
-def _problem_of(data: Any, likelihood: Elimination, prior: Any) -> Pose:
-    """The problem of known aspects, where they are; otherwise that of worths."""
+def _build_pose(data: Any, likelihood: Elimination, prior: Any) -> Pose:
+    """Build the maximisation problem of given aspects, or else of worths."""
     owners = np.eye(data.n_options, dtype=bool)
     if isinstance(data, PairedComparisons):
         if isinstance(prior, Given) and prior.matrix.any():
             owners = np.hstack([owners, prior.matrix]) if likelihood.unique else prior.matrix
-        extra = data.cells.x / covariate_sizes(data)
-        return problem(data, owners, likelihood.lapse, extra, likelihood.ties)
+        covariates = data.cells.x / covariate_sizes(data)
+        return problem(data, owners, likelihood.lapse, covariates, likelihood.ties)
     return problem(data, owners, likelihood.lapse)

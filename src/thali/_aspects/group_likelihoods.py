@@ -1,10 +1,8 @@
-"""The likelihoods of several groups as one, of the same class, whose arrays have a group along
-their first axis.
+"""Stack the likelihoods of several groups into one with a group axis.
 
-A likelihood that groups can have registers `group_at`, which takes one group out, and a function in
-`_JOINED`, which stacks the likelihoods of all of them. Where groups have different numbers of
-answers, arrays are filled up with answers that were never given, which count 0 and which no move
-looks at.
+A likelihood for groups registers `group_at`, which selects one group, and a function in
+`_STACKERS`, which stacks the likelihoods of all groups. If groups have different numbers of
+answers, arrays are padded with answers that have count 0 and that no move uses.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +13,7 @@ import numpy as np
 
 from thali._data.answers import OUTCOMES
 
-from .group_state import People, group_at
+from .group_state import ClassAnswers, group_at
 from .likelihoods.pair_blocks import PAIRS_ALONE, WIDTH
 from .likelihoods.pair_covariates import CLASSES
 from .likelihoods.pair_sets import AnsweredPairSets
@@ -23,8 +21,8 @@ from .likelihoods.residuals import Judgements
 from .likelihoods.sets import OfferedSets, empty_cache
 
 
-def _register_pairs(cls: Any) -> None:
-    """Register what takes the pairs of one group out."""
+def _register_pair_selection(cls: Any) -> None:
+    """Register the selection of one group's pairs for a class."""
 
     @group_at.register(cls)
     def _pairs(pairs: Any, g: Any) -> Any:
@@ -39,8 +37,8 @@ def _register_pairs(cls: Any) -> None:
         )
 
 
-def _register_pairs_with_covariates(cls: Any) -> None:
-    """Register what takes the pairs with covariates of one group out."""
+def _register_covariate_selection(cls: Any) -> None:
+    """Register the selection of one group's pairs with covariates for a class."""
 
     @group_at.register(cls)
     def _pairs(pairs: Any, g: Any) -> Any:
@@ -57,7 +55,8 @@ def _register_pairs_with_covariates(cls: Any) -> None:
 
 
 @group_at.register(Judgements)
-def _judgements(judgements: Any, g: Any) -> Any:
+def _select_judgements(judgements: Any, g: Any) -> Any:
+    """Return the judgements of group g."""
     return Judgements(
         judgements.value[g],
         judgements.measured[g],
@@ -77,14 +76,16 @@ def _judgements(judgements: Any, g: Any) -> Any:
 
 
 @group_at.register(OfferedSets)
-def _sets(sets: Any, g: Any) -> Any:
+def _select_sets(sets: Any, g: Any) -> Any:
+    """Return the offered sets of group g."""
     return OfferedSets(
         sets.start[g], sets.member[g], sets.count[g], sets.first[g], sets.within[g], sets.lapse
     )
 
 
 @group_at.register(AnsweredPairSets)
-def _pair_sets(sets: Any, g: Any) -> Any:
+def _select_pair_sets(sets: Any, g: Any) -> Any:
+    """Return the pair sets of group g."""
     return AnsweredPairSets(
         sets.start[g],
         sets.pair[g],
@@ -103,14 +104,14 @@ def _pair_sets(sets: Any, g: Any) -> Any:
     )
 
 
-WITH_COVARIATES = tuple(CLASSES.values())
-_OF_PAIRS_ALONE = tuple(PAIRS_ALONE.values())
-for _cls in _OF_PAIRS_ALONE:
-    _register_pairs(_cls)
-for _cls in WITH_COVARIATES:
-    _register_pairs_with_covariates(_cls)
+COVARIATE_CLASSES = tuple(CLASSES.values())
+_PAIR_CLASSES = tuple(PAIRS_ALONE.values())
+for _cls in _PAIR_CLASSES:
+    _register_pair_selection(_cls)
+for _cls in COVARIATE_CLASSES:
+    _register_covariate_selection(_cls)
 
-_OF_JUDGEMENTS = (
+_JUDGEMENT_FIELDS = (
     "value",
     "measured",
     "share",
@@ -121,8 +122,8 @@ _OF_JUDGEMENTS = (
     "variance",
     "prior_scale",
 )
-_OF_SETS = ("member", "count", "first", "within")
-_OF_PAIR_SETS = (
+_SET_FIELDS = ("member", "count", "first", "within")
+_PAIR_SET_FIELDS = (
     "start",
     "pair",
     "times",
@@ -134,148 +135,169 @@ _OF_PAIR_SETS = (
     "pair_of",
     "other",
 )
-_OF_PAIRS = ("start", "neighbour", "transposed", "wins", "losses")
+_PAIR_FIELDS = ("start", "neighbour", "transposed", "wins", "losses")
 
 
-def stacked(parts: Sequence[Any]) -> Any:
-    """The stacked likelihood of these, which are of one class."""
-    return _JOINED[type(parts[0])](parts)
+def stack_likelihoods(parts: Sequence[Any]) -> Any:
+    """Stack likelihoods of one class."""
+    return _STACKERS[type(parts[0])](parts)
 
 
-def _with_stacked(parts: Sequence[Any], names: Sequence[str]) -> Any:
-    """The first part with these arrays of all, the shorter ones filled up with 0."""
+def _stack_fields(parts: Sequence[Any], names: Sequence[str]) -> Any:
+    """Return the first part with these arrays of all parts, padded with 0."""
     return parts[0]._replace(
-        **{name: _stacked([np.asarray(getattr(each, name)) for each in parts]) for name in names}
+        **{
+            name: _pad_and_stack([np.asarray(getattr(part, name)) for part in parts])
+            for name in names
+        }
     )
 
 
-def _joined_judgements(parts: Sequence[Any]) -> Any:
+def _stack_judgements(parts: Sequence[Any]) -> Any:
+    """Stack the judgements of groups."""
     return parts[0]._replace(
-        **{name: np.array([getattr(each, name) for each in parts]) for name in _OF_JUDGEMENTS}
+        **{name: np.array([getattr(part, name) for part in parts]) for name in _JUDGEMENT_FIELDS}
     )
 
 
-def _joined_sets(parts: Sequence[Any]) -> Any:
-    return _with_stacked(parts, _OF_SETS)._replace(
-        start=_stacked([each.start for each in parts], ending="edge")
+def _stack_sets(parts: Sequence[Any]) -> Any:
+    """Stack the offered sets of groups."""
+    return _stack_fields(parts, _SET_FIELDS)._replace(
+        start=_pad_and_stack([part.start for part in parts], pad_mode="edge")
     )
 
 
-def _joined_pair_sets(parts: Sequence[Any]) -> Any:
-    return _with_stacked(_with_rows(parts, "pair", [0]), _OF_PAIR_SETS)
+def _stack_pair_sets(parts: Sequence[Any]) -> Any:
+    """Stack the pair sets of groups, with equal numbers of sets."""
+    return _stack_fields(_add_rows(parts, "pair", [0]), _PAIR_SET_FIELDS)
 
 
-def _with_rows(parts: Sequence[Any], name: str, row: list[int]) -> list[Any]:
-    """The parts with as many rows in each, whose places are in the field `name`; of a new row they
-    are `row`."""
-    most = max(each.start.size for each in parts)
-    found = []
-    for each in parts:
-        missing, places = most - each.start.size, getattr(each, name)
-        more = {name: np.concatenate([places, np.tile(np.array(row, places.dtype), missing)])}
-        ends = each.start[-1] + len(row) * np.arange(1, missing + 1)
-        times = np.concatenate([each.times, np.zeros(missing)])
-        found.append(each._replace(start=np.concatenate([each.start, ends]), times=times, **more))
-    return found
+def _add_rows(parts: Sequence[Any], name: str, row: list[int]) -> list[Any]:
+    """Add sets to the parts so that all have the same number.
+
+    The field `name` of a new set contains `row`.
+    """
+    max_size = max(part.start.size for part in parts)
+    padded_parts = []
+    for part in parts:
+        n_missing, entries = max_size - part.start.size, getattr(part, name)
+        new_field = {
+            name: np.concatenate([entries, np.tile(np.array(row, entries.dtype), n_missing)])
+        }
+        ends = part.start[-1] + len(row) * np.arange(1, n_missing + 1)
+        times = np.concatenate([part.times, np.zeros(n_missing)])
+        padded_parts.append(
+            part._replace(start=np.concatenate([part.start, ends]), times=times, **new_field)
+        )
+    return padded_parts
 
 
-def _joined_pairs(parts: Sequence[Any]) -> Any:
-    return _with_stacked(padded_pairs(parts), _OF_PAIRS)
+def _stack_pairs(parts: Sequence[Any]) -> Any:
+    """Stack the pairs of groups, with equal numbers of blocks."""
+    return _stack_fields(pad_pairs(parts), _PAIR_FIELDS)
 
 
-def _joined_covariates(parts: Sequence[Any]) -> Any:
-    most = max(each.x.shape[1] for each in parts)
-    x = np.stack([np.pad(each.x, [(0, 0), (0, most - each.x.shape[1]), (0, 0)]) for each in parts])
-    return _joined_pairs(parts)._replace(x=x)
+def _stack_covariates(parts: Sequence[Any]) -> Any:
+    """Stack the pairs with covariates of groups."""
+    n_blocks = max(part.x.shape[1] for part in parts)
+    x = np.stack(
+        [np.pad(part.x, [(0, 0), (0, n_blocks - part.x.shape[1]), (0, 0)]) for part in parts]
+    )
+    return _stack_pairs(parts)._replace(x=x)
 
 
-_JOINED: dict[type[Any], Callable[[Sequence[Any]], Any]] = {
-    Judgements: _joined_judgements,
-    OfferedSets: _joined_sets,
-    AnsweredPairSets: _joined_pair_sets,
-    **dict.fromkeys(_OF_PAIRS_ALONE, _joined_pairs),
-    **dict.fromkeys(WITH_COVARIATES, _joined_covariates),
+_STACKERS: dict[type[Any], Callable[[Sequence[Any]], Any]] = {
+    Judgements: _stack_judgements,
+    OfferedSets: _stack_sets,
+    AnsweredPairSets: _stack_pair_sets,
+    **dict.fromkeys(_PAIR_CLASSES, _stack_pairs),
+    **dict.fromkeys(COVARIATE_CLASSES, _stack_covariates),
 }
 
 
-def make_caches(compiled: Sequence[tuple[Any, Any]]) -> list[Callable[..., Any]]:
-    """A function for each group that makes its cache, of the same shapes in all, from likelihoods
-    with their own."""
-    if not isinstance(compiled[0][0], OfferedSets):
-        return [make for _, make in compiled]
-    largest = max(int(np.diff(sets.start).max()) for sets, _ in compiled)
-    return [partial(empty_cache, largest=largest) for _ in compiled]
+def make_caches(group_likelihoods: Sequence[tuple[Any, Any]]) -> list[Callable[..., Any]]:
+    """List a function per group that makes its cache, of equal shapes."""
+    if not isinstance(group_likelihoods[0][0], OfferedSets):
+        return [make_cache for _, make_cache in group_likelihoods]
+    largest = max(int(np.diff(sets.start).max()) for sets, _ in group_likelihoods)
+    return [partial(empty_cache, largest=largest) for _ in group_likelihoods]
 
 
-def _stacked(arrays: Sequence[np.ndarray], ending: Any = "constant") -> np.ndarray:
-    """Arrays of different lengths, the shorter ones filled up with 0, or with their last element:
-    sets of no option."""
-    most = max(each.shape[0] for each in arrays)
-    widths = [[(0, most - each.shape[0])] + [(0, 0)] * (each.ndim - 1) for each in arrays]
+def _pad_and_stack(arrays: Sequence[np.ndarray], pad_mode: Any = "constant") -> np.ndarray:
+    """Stack arrays of different lengths, padded with 0 or their last element.
+
+    A repeated last element of set starts means sets without options.
+    """
+    max_length = max(array.shape[0] for array in arrays)
+    widths = [[(0, max_length - array.shape[0])] + [(0, 0)] * (array.ndim - 1) for array in arrays]
     return np.stack(
-        [np.pad(each, width, mode=ending) for each, width in zip(arrays, widths, strict=True)]
+        [np.pad(array, width, mode=pad_mode) for array, width in zip(arrays, widths, strict=True)]
     )
 
 
-def padded_pairs(parts: Sequence[Any]) -> list[Any]:
-    """Pairs with the same number of blocks in every group: further blocks, which no option has,
-    hold no counts."""
-    most = max(each.neighbour.shape[0] for each in parts)
-    return [_with_blocks(each, most) for each in parts]
+def pad_pairs(parts: Sequence[Any]) -> list[Any]:
+    """Pad the pairs of groups to the same number of blocks.
+
+    Additional blocks belong to no option and have no counts.
+    """
+    max_blocks = max(pairs.neighbour.shape[0] for pairs in parts)
+    return [_add_blocks(pairs, max_blocks) for pairs in parts]
 
 
-def _with_blocks(pairs: Any, blocks: int) -> Any:
-    missing, n = blocks - pairs.neighbour.shape[0], pairs.start.size - 1
-    empty, slots = (
-        np.zeros((missing, WIDTH)),
-        np.arange(pairs.neighbour.size, blocks * WIDTH, dtype=np.uint64),
-    )
+def _add_blocks(pairs: Any, n_blocks: int) -> Any:
+    """Add empty blocks to pairs."""
+    n_missing, n = n_blocks - pairs.neighbour.shape[0], pairs.start.size - 1
+    no_counts = np.zeros((n_missing, WIDTH))
+    slots = np.arange(pairs.neighbour.size, n_blocks * WIDTH, dtype=np.uint64)
     return pairs._replace(
-        neighbour=np.concatenate([pairs.neighbour, np.full((missing, WIDTH), n, np.uint64)]),
+        neighbour=np.concatenate([pairs.neighbour, np.full((n_missing, WIDTH), n, np.uint64)]),
         transposed=np.concatenate([pairs.transposed, slots.reshape(-1, WIDTH)]),
-        wins=np.concatenate([pairs.wins, empty]),
-        losses=np.concatenate([pairs.losses, empty]),
+        wins=np.concatenate([pairs.wins, no_counts]),
+        losses=np.concatenate([pairs.losses, no_counts]),
     )
 
 
-# Where a likelihood finds what people answered ----------------------------------------------------
+# Positions of respondents' answers in a likelihood ------------------------------------------------
 
 
-def people_of(data: Any, likelihood: Any) -> People:
-    """What everybody answered; `likelihood` is the compiled one of the answers of all."""
-    asked = data.questions()
-    given, answer = asked.given, asked.given.answer
-    if type(likelihood) in _OF_COMPARISONS:
-        # of cell e, 3 e is a choice of its first option, 3 e + 1 of its second, 3 e + 2 of neither
-        outcome = np.array([0, 1] if asked.sizes[0] == 2 else [0, 2, 1])
-        answer = OUTCOMES * asked.question[answer] + outcome[answer % len(outcome)]
-    order = np.lexsort((answer, given.respondent))
-    start = np.searchsorted(given.respondent, np.arange(len(given.respondents) + 1))
-    place = _PLACES[type(likelihood)](data, likelihood)
-    rows = answer[order].astype(np.int64), given.times[order]
-    return People(start.astype(np.int64), *rows, place.astype(np.int64))
+def build_class_answers(data: Any, likelihood: Any) -> ClassAnswers:
+    """Build the answers of all respondents for a compiled likelihood."""
+    questions = data.questions()
+    given_answers, answer = questions.given, questions.given.answer
+    if type(likelihood) in _COMPARISON_CLASSES:
+        # in cell e, 3 e is a choice of the first option, 3 e + 1 of the second, 3 e + 2 of neither
+        outcome = np.array([0, 1] if questions.sizes[0] == 2 else [0, 2, 1])
+        answer = OUTCOMES * questions.question[answer] + outcome[answer % len(outcome)]
+    order = np.lexsort((answer, given_answers.respondent))
+    start = np.searchsorted(given_answers.respondent, np.arange(len(given_answers.respondents) + 1))
+    positions = _PLACE_FINDERS[type(likelihood)](data, likelihood)
+    rows = answer[order].astype(np.int64), given_answers.times[order]
+    return ClassAnswers(start.astype(np.int64), *rows, positions.astype(np.int64))
 
 
-def _places_of_pairs(data: Any, pairs: Any) -> np.ndarray:
-    """Three times the flat position of each pair, or cell, among the blocks of its first option,
-    plus 0, 1 and 2."""
+def _find_pair_places(data: Any, pairs: Any) -> np.ndarray:
+    """Return flat positions of the outcomes of cells among the blocks.
+
+    They are three times the position of the cell in the blocks of its first option, plus 0, 1 and
+    2.
+    """
     cells = data.cells
     owner = np.repeat(np.arange(data.n_options), np.diff(pairs.start) * WIDTH)
     key = owner * (data.n_options + 1) + pairs.neighbour.ravel().astype(np.int64)
-    wanted = cells.first * (data.n_options + 1) + cells.second
-    slot = np.empty(len(wanted), np.int64)
-    order = np.argsort(key, kind="stable")  # the cells of a pair stand there in their order
-    slot[np.argsort(wanted, kind="stable")] = order[np.isin(key[order], wanted)]
+    cell_key = cells.first * (data.n_options + 1) + cells.second
+    slot = np.empty(len(cell_key), np.int64)
+    order = np.argsort(key, kind="stable")  # keeps the order of the cells of a pair
+    slot[np.argsort(cell_key, kind="stable")] = order[np.isin(key[order], cell_key)]
     return (OUTCOMES * slot[:, None] + np.arange(OUTCOMES)).ravel()
 
 
-def _sets_of_places(data: Any, sets: Any) -> np.ndarray:
-    """Of each place its set."""
+def _find_sets(data: Any, sets: Any) -> np.ndarray:
+    """Return the set index of each member of the sets."""
     return np.repeat(np.arange(sets.start.size - 1), np.diff(sets.start))
 
 
-_OF_COMPARISONS = (*_OF_PAIRS_ALONE, *WITH_COVARIATES)
-_PLACES: dict[type[Any], Callable[[Any, Any], np.ndarray]] = {
-    **dict.fromkeys(_OF_COMPARISONS, _places_of_pairs),
-    OfferedSets: _sets_of_places,
+_COMPARISON_CLASSES = (*_PAIR_CLASSES, *COVARIATE_CLASSES)
+_PLACE_FINDERS: dict[type[Any], Callable[[Any, Any], np.ndarray]] = {
+    **dict.fromkeys(_COMPARISON_CLASSES, _find_pair_places),
+    OfferedSets: _find_sets,
 }

@@ -1,4 +1,4 @@
-"""What the latent-feature models are called, take and answer, without loading them."""
+"""Names, options and answers of the latent-feature models, without loading them."""
 
 from functools import partial
 
@@ -19,8 +19,6 @@ from thali._model.options import (
     LAPSE,
     LEAF_LENGTH,
     METHOD,
-    OF_TABLES,
-    OF_TRIPLETS,
     PEOPLE,
     PEOPLE_WITHOUT_CLASSES,
     RESPONDENT,
@@ -28,22 +26,23 @@ from thali._model.options import (
     SEED,
     SEGMENTS,
     SIMILAR,
+    TABLE_OPTIONS,
     TASK,
     TEMPERING,
     THIN,
     TIES,
     TREE,
+    TRIPLET_OPTIONS,
     TUNE,
     WHERE,
     WITHOUT,
 )
 from thali._model.spec import DATA, FEATURES, NUMBER, NUMBERS, REPORT, ModelSpec, Option
 
-_DRAWN = ("mcmc",)
-_PRIOR = (ALPHA, TEMPERING)
+_SAMPLED = ("mcmc",)
 _ESTIMATES = ("expectation", "map-features", "conditional-map", "joint-map")
 
-_ON_WHICH_WEIGHTS_DEPEND = (
+_BY_HELP = (
     "Respondent columns, such as age, that individual weights depend on;"
     " implies --people individuals."
 )
@@ -72,11 +71,11 @@ ELIMINATION = ModelSpec(
         ),
         Option("unique", "Also give each option a unique aspect.", bool, default="--unique"),
         LAPSE.but(default="0.01; with --method maximum-likelihood 0"),
-        SIMILAR.but(methods=_DRAWN),
+        SIMILAR.but(methods=_SAMPLED),
         CI,
         TREE,
         LEAF_LENGTH,
-        *(each.but(methods=_DRAWN) for each in (*_PRIOR, *RUN)),
+        *(option.but(methods=_SAMPLED) for option in (ALPHA, TEMPERING, *RUN)),
         SEED,
         WHERE,
         WITHOUT,
@@ -85,14 +84,14 @@ ELIMINATION = ModelSpec(
         TASK.but(name="choice_id", typed="task"),
         ALTERNATIVE,
         CHOSEN,
-        *OF_TABLES,
+        *TABLE_OPTIONS,
         TIES,
-        GROUP.but(methods=_DRAWN),
-        PEOPLE.but(methods=_DRAWN),
-        BY.but(help=_ON_WHICH_WEIGHTS_DEPEND, methods=_DRAWN),
+        GROUP.but(methods=_SAMPLED),
+        PEOPLE.but(methods=_SAMPLED),
+        BY.but(help=_BY_HELP, methods=_SAMPLED),
         SEGMENTS.but(
             help=f"With --people individuals: {SEGMENTS.help[0].lower()}{SEGMENTS.help[1:]}",
-            methods=_DRAWN,
+            methods=_SAMPLED,
         ),
     ),
     aliases_mean={alias: {"aspects": word} for alias, word in ALIASES_OF_ASPECTS.items()},
@@ -161,7 +160,7 @@ ADDITIVE = ModelSpec(
         WHERE,
         WITHOUT,
         LABELS,
-        *(each.but(data=(TRIPLETS,)) for each in (*OF_TRIPLETS, RESPONDENT)),
+        *(option.but(data=(TRIPLETS,)) for option in (*TRIPLET_OPTIONS, RESPONDENT)),
         DESIGN.but(data=(TRIPLETS,)),
         DISSIMILARITIES,
         Option(
@@ -180,18 +179,22 @@ ADDITIVE = ModelSpec(
             default="expectation",
             words={kind: kind for kind in _ESTIMATES},
             check=partial(one_of, choices=_ESTIMATES),
-            methods=_DRAWN,
+            methods=_SAMPLED,
             data=(SIMILARITIES,),
         ),
-        SIMILAR.but(methods=_DRAWN),
-        CI.but(methods=_DRAWN),
-        GROUP.but(methods=_DRAWN),
-        PEOPLE_WITHOUT_CLASSES.but(methods=_DRAWN),
-        BY.but(help=_ON_WHICH_WEIGHTS_DEPEND, methods=_DRAWN),
+        SIMILAR.but(methods=_SAMPLED),
+        CI.but(methods=_SAMPLED),
+        GROUP.but(methods=_SAMPLED),
+        PEOPLE_WITHOUT_CLASSES.but(methods=_SAMPLED),
+        BY.but(help=_BY_HELP, methods=_SAMPLED),
         TREE,
         LEAF_LENGTH,
-        *(each.but(methods=_DRAWN) if each is TEMPERING else each for each in _PRIOR),
-        *(each.but(methods=_DRAWN) if each in (TUNE, THIN, DRAWS) else each for each in RUN),
+        ALPHA,
+        TEMPERING.but(methods=_SAMPLED),
+        *(
+            option.but(methods=_SAMPLED) if option in (TUNE, THIN, DRAWS) else option
+            for option in RUN
+        ),
         SEED,
     ),
 )

@@ -1,5 +1,4 @@
-"""The state of one chain: weighted columns (a Poisson process), the unique weights, and the
-concentration.
+"""The state of one chain: weighted columns (a Poisson process), unique weights, concentration.
 
 The arrays are allocated once and changed in place. Columns 0 to K-1 are rows 0 to K-1 of `Z`; a new
 column is proposed in row K, and the last row is scratch space. A pattern is referred to by its row
@@ -17,21 +16,22 @@ import numpy as np
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import shuffle
 
-ALPHA, BETA = range(2)  # positions in State.real
-COLUMNS, FULL, SWEEPS = range(3)  # positions in State.whole
-NO_UNIQUE, FIXED_UNIQUE, TOTAL_UNIQUE = range(3)  # what State.s holds: see Model
-ROOM = 32  # least number of free rows at the start of a sweep, in addition to as many as are in use
+ALPHA, BETA = range(2)  # positions in FeatureState.real
+COLUMNS, FULL, SWEEPS = range(3)  # positions in FeatureState.whole
+NO_UNIQUE, FIXED_UNIQUE, TOTAL_UNIQUE = range(3)  # contents of FeatureState.s: see ChainModel
+# A sweep starts with at least this number of free rows, plus the number of rows in use.
+MIN_FREE_ROWS = 32
 
 
 class ChainModel(NamedTuple):
-    """A prior over columns, a likelihood, and how the two are joined. Never changed."""
+    """A prior over columns, a likelihood, and how the two are joined; read-only."""
 
     prior: object
     likelihood: object
-    weights: Any  # their prior, see weight_priors
-    lo: int  # least and greatest number of owners of a column of the state between moves
+    weights: Any  # the prior of weights, see weight_priors
+    lo: int  # minimum and maximum number of owners of a column between moves
     hi: int
-    # s[i] is: always 0 | the fixed unique weight of i | that plus every column that only i owns
+    # s[i] is: 0 | the fixed unique weight of i | that weight plus all columns that only i owns
     unique: int
     learn_alpha: bool  # Gamma(1, 1) prior on the concentration, or a fixed value
 
@@ -44,9 +44,9 @@ class FeatureState(NamedTuple):
     w: np.ndarray  # (rows,) weights
     m: np.ndarray  # (rows,) int64 numbers of owners
     log_rate: np.ndarray  # (rows,) log arrival rate (or probability) of the pattern
-    pi: np.ndarray  # (rows,) probability of the column; only the published sampler on a tree has it
+    pi: np.ndarray  # (rows,) probability of the column; used by the published tree sampler only
     owning: np.ndarray  # (rows, 2 n) int64 owners below each node, for that sampler
-    # (rows, 2 n) log probability that all leaves below a node own it, for that sampler
+    # (rows, 2 n) log probability that all leaves below a node own the column, for that sampler
     log_one: np.ndarray
     s: np.ndarray  # (n + 1,) weight that only option i owns
     # (n,) alpha * rate of {i} * rate of the weights: s[i] has Bessel argument 2 sqrt(z[i] s[i])
@@ -56,21 +56,21 @@ class FeatureState(NamedTuple):
     # (n,) int64 number of columns that only option i owns, drawn with alpha (if lo is 2)
     singles: np.ndarray
     order: np.ndarray  # (rows,) int64 scratch: an order of the columns
-    who: np.ndarray  # (n,) int64 scratch: an order of the options
+    option_order: np.ndarray  # (n,) int64 scratch: an order of the options
     block: np.ndarray  # (32,) scratch: log posterior of the outcomes of a joint draw
     candidates: np.ndarray  # (5,) scratch: weights
-    below: np.ndarray  # (2 n,) int64 scratch: owners below each node of a tree
-    grid: np.ndarray  # (grid_size(n),) scratch: a function of the probability of the open column
-    trial: np.ndarray  # (grid_size(n),) scratch: what it would be after a change
+    owners_below: np.ndarray  # (2 n,) int64 scratch: owners below each node of a tree
+    # (count_grid_nodes(n),) scratch: a function of the probability of the open column
+    grid: np.ndarray
+    trial: np.ndarray  # (count_grid_nodes(n),) scratch: the same function after a proposed change
     # (2,) ALPHA, BETA (the power of the likelihood: 1 unless the chain is tempered)
     real: np.ndarray
     # (3,) int64 COLUMNS, FULL (columns that all options own, drawn with alpha), SWEEPS
     whole: np.ndarray
 
 
-def grid_size(n: int) -> int:
-    """Nodes of the quadrature over the probability of a column: the integrand is narrower for more
-    options.
+def count_grid_nodes(n: int) -> int:
+    """Return the quadrature nodes for the probability of a column of n options.
 
     The logarithm of gamma = -log(1 - pi) has a standard deviation of 1.24 / sqrt(n) at the least,
     given the owners. Steps of 1.45 / sqrt(n) keep relative errors of the trapezoidal rule below
@@ -79,9 +79,11 @@ def grid_size(n: int) -> int:
     return max(96, math.ceil(math.log(2.4e13 * (1 + n)) * math.sqrt(n) / 1.45))
 
 
-def empty_state(n: int, capacity: int, nodes: int | None = None) -> FeatureState:
-    """A state without columns for n options; `nodes` of a tree, where it is not for every
-    sampler."""
+def make_empty_state(n: int, capacity: int, nodes: int | None = None) -> FeatureState:
+    """Make a state without columns for n options.
+
+    `nodes` is the number of nodes of a tree, 2 n if None.
+    """
     rows, nodes = capacity + 2, 2 * n if nodes is None else nodes
     return FeatureState(
         Z=np.zeros((rows, n + 1)),
@@ -97,46 +99,46 @@ def empty_state(n: int, capacity: int, nodes: int | None = None) -> FeatureState
         by_size=np.zeros(n + 1),
         singles=np.zeros(n, np.int64),
         order=np.zeros(rows, np.int64),
-        who=np.zeros(n, np.int64),
+        option_order=np.zeros(n, np.int64),
         block=np.zeros(32),
         candidates=np.zeros(5),
-        below=np.zeros(2 * n, np.int64),
-        grid=np.zeros(grid_size(n)),
-        trial=np.zeros(grid_size(n)),
+        owners_below=np.zeros(2 * n, np.int64),
+        grid=np.zeros(count_grid_nodes(n)),
+        trial=np.zeros(count_grid_nodes(n)),
         real=np.array([0.0, 1.0]),
         whole=np.zeros(3, np.int64),
     )
 
 
-def resized(state: FeatureState, capacity: int) -> FeatureState:
-    """A copy of the state with room for that many columns."""
-    larger = empty_state(state.Z.shape[1] - 1, capacity, state.owning.shape[1])
-    count = state.whole[COLUMNS]
-    for name, old in state._asdict().items():
-        new = getattr(larger, name)
-        if new.shape == old.shape:
-            new[...] = old
+def resize_state(state: FeatureState, capacity: int) -> FeatureState:
+    """Copy a state into arrays with room for `capacity` columns."""
+    new_state = make_empty_state(state.Z.shape[1] - 1, capacity, state.owning.shape[1])
+    n_columns = state.whole[COLUMNS]
+    for name, old_array in state._asdict().items():
+        new_array = getattr(new_state, name)
+        if new_array.shape == old_array.shape:
+            new_array[...] = old_array
         else:
-            new[:count] = old[:count]
-    return larger
+            new_array[:n_columns] = old_array[:n_columns]
+    return new_state
 
 
-def stack(replicas_: list[Any]) -> Any:
-    """Stack NamedTuples of arrays, one for each replica, along a new first axis of each array."""
-    if len(replicas_) == 1:  # without a copy: untouched pages take no memory
-        return type(replicas_[0])(*(a[None] for a in replicas_[0]))
-    return type(replicas_[0])(*(np.stack(arrays) for arrays in zip(*replicas_, strict=True)))
+def stack_states(states: list[Any]) -> Any:
+    """Stack NamedTuples of arrays along a new first axis of each array."""
+    if len(states) == 1:  # without a copy: untouched pages take no memory
+        return type(states[0])(*(a[None] for a in states[0]))
+    return type(states[0])(*(np.stack(arrays) for arrays in zip(*states, strict=True)))
 
 
-def grown(states: FeatureState) -> FeatureState:
-    """A copy of stacked states with twice the room for columns."""
-    replicas_ = [replica(states, t) for t in range(states.w.shape[0])]
-    return stack([resized(b, 2 * capacity(b)) for b in replicas_])
+def double_capacity(states: FeatureState) -> FeatureState:
+    """Copy stacked states into arrays with twice the room for columns."""
+    copies = [replica(states, t) for t in range(states.w.shape[0])]
+    return stack_states([resize_state(b, 2 * capacity(b)) for b in copies])
 
 
 @scalar
 def replica(states: Any, t: Any) -> Any:
-    """State number t of stacked states: views, which cost nothing."""
+    """Return state number t of stacked states, as views."""
     return FeatureState(
         states.Z[t],
         states.w[t],
@@ -151,10 +153,10 @@ def replica(states: Any, t: Any) -> Any:
         states.by_size[t],
         states.singles[t],
         states.order[t],
-        states.who[t],
+        states.option_order[t],
         states.block[t],
         states.candidates[t],
-        states.below[t],
+        states.owners_below[t],
         states.grid[t],
         states.trial[t],
         states.real[t],
@@ -164,48 +166,53 @@ def replica(states: Any, t: Any) -> Any:
 
 @scalar
 def capacity(b: Any) -> Any:
+    """Return the maximum number of columns."""
     return b.Z.shape[0] - 2
 
 
 @scalar
-def scratch(b: Any) -> Any:
-    """The row number of the scratch pattern."""
+def scratch_index(b: Any) -> Any:
+    """Return the row number of the scratch pattern."""
     return b.Z.shape[0] - 1
 
 
 @scalar
 def is_crowded(b: Any) -> Any:
-    """Whether a sweep could run out of rows for columns: the caller then doubles them."""
+    """Return whether a sweep could run out of rows for columns."""
     needed = b.whole[COLUMNS] + b.whole[FULL]
     for i in range(b.singles.shape[0]):
         needed += b.singles[i]
-    return 2 * needed + ROOM > capacity(b)
+    return 2 * needed + MIN_FREE_ROWS > capacity(b)
 
 
 @scalar
 def clear_row(b: Any, k: Any) -> None:
+    """Remove all owners of the pattern in row k."""
     for i in range(b.Z.shape[1]):
         b.Z[k, i] = 0.0
 
 
 @scalar
 def copy_row(b: Any, source: Any, target: Any) -> None:
+    """Copy the owners of one row to another."""
     for i in range(b.Z.shape[1]):
         b.Z[target, i] = b.Z[source, i]
 
 
 @scalar
-def columns_born(b: Any, k: Any, d: Any) -> Any:
-    """Change of the number of columns if the weight of pattern k grows by d: 1 at a birth, -1 at a
-    death, else 0."""
+def count_born_columns(b: Any, k: Any, d: Any) -> Any:
+    """Return the change in the number of columns if w[k] grows by d.
+
+    It is 1 at a birth, -1 at a death, and 0 otherwise.
+    """
     if k == b.whole[COLUMNS]:
         return 1.0
     return -1.0 if d == -b.w[k] else 0.0
 
 
 @scalar
-def sum_of_weights(b: Any) -> Any:
-    """Of all columns, and the unique ones."""
+def sum_weights(b: Any) -> Any:
+    """Return the sum of all column weights and unique weights."""
     total = 0.0
     for k in range(b.whole[COLUMNS]):
         total += b.w[k]
@@ -216,7 +223,7 @@ def sum_of_weights(b: Any) -> Any:
 
 @scalar
 def change_owner(b: Any, k: Any, i: Any, m: Any, rate: Any) -> None:
-    """Option i joins column k or leaves it, which then has m owners and that log rate."""
+    """Toggle option i in column k, which then has m owners and this log rate."""
     b.Z[k, i] = 1.0 - b.Z[k, i]
     b.m[k] = m
     b.log_rate[k] = rate
@@ -224,7 +231,7 @@ def change_owner(b: Any, k: Any, i: Any, m: Any, rate: Any) -> None:
 
 @scalar
 def remove_column(b: Any, k: Any) -> None:
-    """The last column takes the place of column k."""
+    """Remove column k; the last column takes its row."""
     last = b.whole[COLUMNS] - 1
     if k != last:
         copy_column(b, last, k)
@@ -233,7 +240,7 @@ def remove_column(b: Any, k: Any) -> None:
 
 @scalar
 def copy_column(b: Any, source: Any, target: Any) -> None:
-    """Copy a column, without the node arrays of the published sampler on a tree."""
+    """Copy a column, without the node arrays of the published tree sampler."""
     copy_row(b, source, target)
     b.w[target] = b.w[source]
     b.m[target] = b.m[source]
@@ -242,33 +249,35 @@ def copy_column(b: Any, source: Any, target: Any) -> None:
 
 
 @scalar
-def least_unique(b: Any, k: Any) -> Any:
-    """The smallest unique weight among the owners of pattern k."""
-    least = np.inf
+def min_unique_weight(b: Any, k: Any) -> Any:
+    """Return the smallest unique weight among the owners of pattern k."""
+    smallest = np.inf
     for i in range(b.s.shape[0] - 1):
-        if b.Z[k, i] != 0.0 and b.s[i] < least:
-            least = b.s[i]
-    return least
+        if b.Z[k, i] != 0.0 and b.s[i] < smallest:
+            smallest = b.s[i]
+    return smallest
 
 
 @scalar
 def has_free_singles(model: Any) -> Any:
-    """Whether columns of single options, which the likelihood does not see, are drawn from the
-    prior with alpha."""
+    """Return whether single-option columns are drawn from the prior with alpha.
+
+    That holds if the likelihood does not depend on them.
+    """
     return model.unique == NO_UNIQUE and model.lo == 2
 
 
-# The order in which a pass visits the columns -----------------------------------------------------
+# Order of the columns in a pass -------------------------------------------------------------------
 
 
 @scalar
 def shuffle_columns(rng: Any, b: Any) -> Any:
-    """All columns into b.order, in uniformly random order; returns how many there are.
+    """Fill b.order with all columns in uniformly random order; return their number.
 
     New columns are stored last, so the order of storage depends on weights and owners.
     """
-    columns = b.whole[COLUMNS]
-    for k in range(columns):
+    n_columns = b.whole[COLUMNS]
+    for k in range(n_columns):
         b.order[k] = k
-    shuffle(rng, b.order, columns)
-    return columns
+    shuffle(rng, b.order, n_columns)
+    return n_columns

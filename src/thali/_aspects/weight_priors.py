@@ -1,8 +1,7 @@
-"""The prior of every weight: Gamma, or Normal for a user's likelihood that takes weights of either
-sign.
+"""Priors of weights: Gamma, or Normal for likelihoods with weights of either sign.
 
-The moves use only these operations and know neither. A walk of a weight takes steps on the scale on
-which the prior has no bound.
+The moves use only these operations, not the classes. A random walk of a weight takes steps on the
+scale on which the prior has no bound.
 """
 
 import math
@@ -14,140 +13,141 @@ from thali._compile.jit import generic, scalar
 
 
 class GammaWeights(NamedTuple):
-    """Weights above 0."""
+    """Gamma(shape, rate) prior of positive weights."""
 
     shape: float = 1.0
     rate: float = 1.0
 
     def random(self, rng: np.random.Generator, size: int) -> np.ndarray:
-        """Weights from the prior."""
+        """Sample weights from the prior."""
         return rng.gamma(self.shape, 1.0 / self.rate, size)
 
     def expected(self) -> float:
-        """The mean."""
+        """Return the prior mean."""
         return self.shape / self.rate
 
-    def log_density(self, values: np.ndarray) -> np.ndarray:
-        """The log density of each weight."""
+    def log_density(self, weights: np.ndarray) -> np.ndarray:
+        """Return the log density of each weight."""
         from scipy.special import gammaln, xlogy
 
         shape, rate = self.shape, self.rate
-        return shape * np.log(rate) - gammaln(shape) + xlogy(shape - 1.0, values) - rate * values
+        return shape * np.log(rate) - gammaln(shape) + xlogy(shape - 1.0, weights) - rate * weights
 
 
 EXPONENTIAL = GammaWeights()
 
 
 class NormalWeights(NamedTuple):
-    """Weights that may be any number."""
+    """Normal(mean, sd) prior of weights of either sign."""
 
     mean: float = 0.0
     sd: float = 1.0
 
     def random(self, rng: np.random.Generator, size: int) -> np.ndarray:
-        """Weights from the prior."""
+        """Sample weights from the prior."""
         return rng.normal(self.mean, self.sd, size)
 
     def expected(self) -> float:
-        """The mean."""
+        """Return the prior mean."""
         return self.mean
 
-    def log_density(self, values: np.ndarray) -> np.ndarray:
-        """The log density of each weight."""
+    def log_density(self, weights: np.ndarray) -> np.ndarray:
+        """Return the log density of each weight."""
         return (
-            -0.5 * ((values - self.mean) / self.sd) ** 2
+            -0.5 * ((weights - self.mean) / self.sd) ** 2
             - math.log(self.sd)
             - 0.5 * math.log(2.0 * math.pi)
         )
 
 
 @generic
-def are_positive(weights: Any) -> None:
-    """Whether the prior allows weights above 0 only."""
+def is_positive_prior(weights: Any) -> None:
+    """Return whether the prior allows positive weights only."""
 
 
 @generic
-def are_exponential(weights: Any) -> None:
-    """Whether the prior is an exponential distribution: a sum of weights then says nothing of how
-    it is split."""
+def is_exponential_prior(weights: Any) -> None:
+    """Return whether the prior is an exponential distribution.
+
+    A sum of exponential weights carries no information on how it is split.
+    """
 
 
 @generic
-def shape_of(weights: Any) -> None:
-    """The shape of a Gamma prior. Asked only of exponential weights, and where options have unique
-    weights."""
+def gamma_shape(weights: Any) -> None:
+    """Return the shape of a Gamma prior; NaN for a normal prior."""
 
 
 @generic
-def rate_of(weights: Any) -> None:
-    """Its rate, asked likewise."""
+def gamma_rate(weights: Any) -> None:
+    """Return the rate of a Gamma prior; NaN for a normal prior."""
 
 
 @generic
-def drawn(weights: Any, rng: Any) -> None:
-    """A weight from the prior."""
+def draw_weight(weights: Any, rng: Any) -> None:
+    """Draw a weight from the prior."""
 
 
 @generic
 def log_density_ratio(weights: Any, w: Any, d: Any) -> None:
-    """log p(w + d) - log p(w)."""
+    """Return log p(w + d) - log p(w)."""
 
 
 @generic
-def walked(weights: Any, w: Any, move: Any) -> None:
-    """Where a step of that size takes the weight."""
+def step_weight(weights: Any, w: Any, move: Any) -> None:
+    """Return the weight after a random-walk step of size `move`."""
 
 
 @generic
-def log_stretch(weights: Any, move: Any) -> None:
-    """The log derivative of the new weight by the old one, at the same step."""
+def log_step_derivative(weights: Any, move: Any) -> None:
+    """Return the log derivative of the new weight with respect to the old one."""
 
 
-@are_positive.register(GammaWeights)
-def _positive(weights: Any) -> Any:
+@is_positive_prior.register(GammaWeights)
+def _gamma_positive(weights: Any) -> Any:
     return True
 
 
-@are_positive.register(NormalWeights)
-def _of_either_sign(weights: Any) -> Any:
+@is_positive_prior.register(NormalWeights)
+def _normal_positive(weights: Any) -> Any:
     return False
 
 
-@are_exponential.register(GammaWeights)
-def _exponential(weights: Any) -> Any:
+@is_exponential_prior.register(GammaWeights)
+def _gamma_exponential(weights: Any) -> Any:
     return weights.shape == 1.0
 
 
-@are_exponential.register(NormalWeights)
-def _not_exponential(weights: Any) -> Any:
+@is_exponential_prior.register(NormalWeights)
+def _normal_exponential(weights: Any) -> Any:
     return False
 
 
-@shape_of.register(GammaWeights)
-def _shape(weights: Any) -> Any:
+@gamma_shape.register(GammaWeights)
+def _gamma_shape(weights: Any) -> Any:
     return weights.shape
 
 
-@rate_of.register(GammaWeights)
-def _rate(weights: Any) -> Any:
+@gamma_rate.register(GammaWeights)
+def _gamma_rate(weights: Any) -> Any:
     return weights.rate
 
 
-@shape_of.register(NormalWeights)
-@rate_of.register(NormalWeights)
-def _none(weights: Any) -> Any:
+@gamma_shape.register(NormalWeights)
+@gamma_rate.register(NormalWeights)
+def _no_gamma_parameter(weights: Any) -> Any:
     return np.nan
 
 
-@drawn.register(GammaWeights)
-def _gamma(weights: Any, rng: Any) -> Any:
+@draw_weight.register(GammaWeights)
+def _draw_gamma_weight(weights: Any, rng: Any) -> Any:
     if weights.shape == 1.0:
         return rng.standard_exponential() / weights.rate
     return rng.standard_gamma(weights.shape) / weights.rate
 
 
-@drawn.register(NormalWeights)
-def _normal(weights: Any, rng: Any) -> Any:
+@draw_weight.register(NormalWeights)
+def _draw_normal_weight(weights: Any, rng: Any) -> Any:
     return weights.mean + weights.sd * rng.standard_normal()
 
 
@@ -164,36 +164,39 @@ def _normal_ratio(weights: Any, w: Any, d: Any) -> Any:
     return -d * (w + 0.5 * d - weights.mean) / (weights.sd * weights.sd)
 
 
-@walked.register(GammaWeights)
-def _multiplied(weights: Any, w: Any, move: Any) -> Any:
+@step_weight.register(GammaWeights)
+def _step_gamma_weight(weights: Any, w: Any, move: Any) -> Any:
     return w * math.exp(move)
 
 
-@walked.register(NormalWeights)
-def _added(weights: Any, w: Any, move: Any) -> Any:
+@step_weight.register(NormalWeights)
+def _step_normal_weight(weights: Any, w: Any, move: Any) -> Any:
     return w + weights.sd * move
 
 
-@log_stretch.register(GammaWeights)
-def _stretched(weights: Any, move: Any) -> Any:
+@log_step_derivative.register(GammaWeights)
+def _gamma_step_derivative(weights: Any, move: Any) -> Any:
     return move
 
 
-@log_stretch.register(NormalWeights)
-def _unstretched(weights: Any, move: Any) -> Any:
+@log_step_derivative.register(NormalWeights)
+def _normal_step_derivative(weights: Any, move: Any) -> Any:
     return 0.0
 
 
 @scalar
 def is_possible(weights: Any, w: Any, d: Any) -> Any:
-    """Whether weight w may become w + d: d = -w would be a death, and rounding may make it that."""
-    after = w + d
-    return (
-        (0.0 < after < np.inf) if are_positive(weights) else (after != 0.0 and abs(after) < np.inf)
-    )
+    """Return whether weight w may become w + d.
+
+    A change d = -w would be a death, and rounding may produce one.
+    """
+    new_weight = w + d
+    if is_positive_prior(weights):
+        return 0.0 < new_weight < np.inf
+    return new_weight != 0.0 and abs(new_weight) < np.inf
 
 
 @scalar
-def weight(rng: Any, model: Any) -> Any:
-    """A weight from its prior."""
-    return drawn(model.weights, rng)
+def draw_prior_weight(rng: Any, model: Any) -> Any:
+    """Draw a weight from the prior of the model."""
+    return draw_weight(model.weights, rng)

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._classify import scores
-from thali._classify.scores import STOPPED
+from thali._classify.cross_validation_scores import STOPPED, Scores
 from thali._digits import percent
 from thali.errors import Argument, ArgumentError, DataError, IncompleteWarning, InterruptedWarning
 
@@ -254,7 +253,7 @@ def cross_validate(
     seed: int | None,
     cores: int | None = None,
     progressbar: bool = True,
-) -> scores.Scores:
+) -> Scores:
     """Predict every fold from a fit to the others.
 
     Parameters
@@ -299,9 +298,9 @@ def cross_validate(
                 progressbar=progressbar,
             )
     except KeyboardInterrupt:  # before the first fold was finished
-        return scores.Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=STOPPED)
+        return Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=STOPPED)
     except ArgumentError as error:
-        return scores.Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=str(error))
+        return Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=str(error))
     losses, hits = table.attrs["rows"], table.attrs["hits"]
     is_scored = losses["model"].notna().to_numpy()
     missing = table.attrs["missing"]["why"]
@@ -310,4 +309,4 @@ def cross_validate(
         fault = STOPPED
     columns = (1.0 - hits["model"], losses["model"], 1.0 - hits[BASE], losses[BASE])
     fold, *costs = (column.to_numpy()[is_scored] for column in (table.attrs["fold"], *columns))
-    return scores.Scores(fold, *costs, folds=folds, seed=seed or 0, fault=fault)
+    return Scores(fold, *costs, folds=folds, seed=seed or 0, fault=fault)

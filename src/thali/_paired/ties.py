@@ -130,7 +130,7 @@ def davidson(
     """
     import pandas as pd
 
-    from thali._worths.of_data import list_wins
+    from thali._worths.data_density import list_wins
 
     if order:
         if ties is not None:

@@ -208,9 +208,9 @@ def knows_judges(data: Judgements) -> bool:
 
 def posed(data: Judgements, asked: WorthsRequest) -> Posed:
     """Return the density of comparisons, or of choices from sets."""
+    from thali._worths.data_density import build_density
     from thali._worths.density import Density, DistinctComparisons
-    from thali._worths.of_data import build_density
-    from thali._worths.sets import ChoiceSetDensity, count_distinct_answers
+    from thali._worths.set_density import ChoiceSetDensity, count_distinct_answers
 
     if asked.judges and not knows_judges(data):
         raise DataError(
@@ -307,7 +307,7 @@ def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal") -> "pandas.Da
     """The table of judges."""
     import pandas as pd
 
-    from thali._worths.agreement import measure_agreement
+    from thali._worths.judge_agreement import measure_agreement
 
     density, tails, covariates = pose.density, tails_of(pose.asked.ci), pose.data.covariate_names
     logs, rows = density.log_discriminations(points), density.rows

@@ -2,7 +2,6 @@ from .attention import attention as attention
 from .attribute_importance import attribute_importance as attribute_importance
 from .calibration import calibration as calibration
 from .check import check as check
-from .classes import classes as classes
 from .comparison import comparison as comparison
 from .demand import demand as demand
 from .feature_matrix import features as features
@@ -17,6 +16,7 @@ from .membership import membership as membership
 from .more_votes import more_votes as more_votes
 from .predictions import predictions as predictions
 from .preference_tree import preference_tree as preference_tree
+from .product_classes import classes as classes
 from .ranks import ranks as ranks
 from .reach import reach as reach
 from .scores import scores as scores

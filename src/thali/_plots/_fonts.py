@@ -1,5 +1,4 @@
-"""Fonts for labels in any script: installed ones that have the characters, or a sentence that says
-what to install."""
+"""Fonts for labels in any script, or advice which font to install."""
 
 import unicodedata
 from collections.abc import Callable, Iterable
@@ -18,11 +17,15 @@ if TYPE_CHECKING:
     from matplotlib.font_manager import FontEntry
     from matplotlib.text import Text
 
-_BOX = "□"  # in place of a character that no font has
-_BOXES = "Last Resort"  # a font that matplotlib brings, with a box for every character
-_UNSEEN = ("Cc", "Cf", "Mn")  # categories of characters that have no place of their own on the line
+_MISSING_GLYPH = "□"  # replaces a character that no font has
+_LAST_RESORT_FONT = "Last Resort"  # font of matplotlib with a box for every character
+_INVISIBLE_CATEGORIES = (
+    "Cc",
+    "Cf",
+    "Mn",
+)  # categories of characters that occupy no space on the line
 _MAX_NAMED = 5
-# characters that were warned of: the pictures of one report lack about the same
+# characters reported in a warning, as the plots of one report lack the same characters
 _warned: set[str] = set()
 _P = ParamSpec("_P")
 _Drawn = TypeVar("_Drawn")
@@ -31,142 +34,154 @@ _Drawn = TypeVar("_Drawn")
 def picture(
     *columns: str, made_by: str = "", attrs: tuple[str, ...] = (), has: str = "columns"
 ) -> Callable[[Callable[_P, _Drawn]], Callable[_P, _Drawn]]:
-    """Make a function draw only what has these columns and attrs (or that attribute), and find
-    fonts for all of it."""
+    """Decorate a plot function: check the columns of its table, set fonts.
 
-    def decorated(draw: Callable[_P, _Drawn]) -> Callable[_P, _Drawn]:
+    `attrs` are keys that the attrs of the table must contain; `has` is an attribute that the data
+    must have.
+    """
+
+    def decorate(draw: Callable[_P, _Drawn]) -> Callable[_P, _Drawn]:
         @wraps(draw)
-        def drawn(*arguments: _P.args, **named: _P.kwargs) -> _Drawn:
-            given: Any = (*arguments, *named.values())[0]
-            if made_by and not hasattr(given, has):
+        def draw_checked(*arguments: _P.args, **keywords: _P.kwargs) -> _Drawn:
+            data: Any = (*arguments, *keywords.values())[0]
+            if made_by and not hasattr(data, has):
                 raise ArgumentError(
                     f"plots.{draw.__name__} draws what {made_by} returns; got"
-                    f" {type(given).__name__}. A fitted model draws the picture with"
+                    f" {type(data).__name__}. A fitted model draws the picture with"
                     f" `plot({draw.__name__!r})`."
                 )
-            needed = {repr(name): name in given.columns for name in columns}
-            needed |= {f"attrs[{name!r}]": name in given.attrs for name in attrs}
-            missing = [name for name, is_there in needed.items() if not is_there]
+            is_present = {repr(name): name in data.columns for name in columns}
+            is_present |= {f"attrs[{name!r}]": name in data.attrs for name in attrs}
+            missing = [name for name, is_there in is_present.items() if not is_there]
             if missing:
                 raise ArgumentError(
-                    f"plots.{draw.__name__} requires {listed([*needed])}, as in the table that"
+                    f"plots.{draw.__name__} requires {listed([*is_present])}, as in the table that"
                     f" {made_by} returns; {listed(missing)} {'is' if len(missing) == 1 else 'are'}"
                     " missing."
                 )
-            axes = draw(*arguments, **named)
-            find_fonts(np.ravel(axes))  # type: ignore[call-overload]
+            axes = draw(*arguments, **keywords)
+            set_fallback_fonts(np.ravel(axes))  # type: ignore[call-overload]
             return axes
 
-        return drawn
+        return draw_checked
 
-    return decorated
+    return decorate
 
 
-def find_fonts(axes: "Iterable[Axes]") -> None:
-    """Give the texts in these axes fonts for the characters that theirs lack; warn of those that no
-    font has."""
+def set_fallback_fonts(axes: "Iterable[Axes]") -> None:
+    """Set fonts for all characters in these axes; warn of missing ones."""
     from matplotlib.text import Text
 
     axes = list(axes)
     texts: list[Text] = [text for ax in axes for text in ax.findobj(Text)]  # type: ignore[assignment]
-    lacking = {text: found for text in texts if (found := _lacking(text))}
-    if not lacking:
+    missing_by_text = {
+        text: missing for text in texts if (missing := _find_missing_characters(text))
+    }
+    if not missing_by_text:
         return
-    names, nowhere = _fallbacks(frozenset().union(*lacking.values()))
-    for text in lacking:
-        text.set_fontfamily([*text.get_fontfamily(), *names])
-    if not nowhere:
+    font_names, missing_everywhere = _find_fallback_fonts(
+        frozenset().union(*missing_by_text.values())
+    )
+    for text in missing_by_text:
+        text.set_fontfamily([*text.get_fontfamily(), *font_names])
+    if not missing_everywhere:
         return
     for axis in (axis for ax in axes for axis in (ax.xaxis, ax.yaxis)):
         labels = [text.get_text() for text in axis.get_ticklabels()]
-        # an axis writes its labels again whenever it is drawn
-        if any(nowhere & set(label) for label in labels):
-            axis.set_ticklabels([_with_boxes(label, nowhere) for label in labels])
-    for text, letters in lacking.items():
-        if letters & nowhere:
-            text.set_text(_with_boxes(text.get_text(), nowhere))
-    seen = sorted(letter for letter in nowhere if _is_seen(letter))
-    if not _warned.issuperset(seen):
-        _warned.update(seen)
-        named = ", ".join(seen[:_MAX_NAMED]) + (", ..." if len(seen) > _MAX_NAMED else "")
-        wanted = " and ".join(dict.fromkeys(map(_font_of, seen)))
+        # an axis rewrites its labels whenever it is drawn
+        if any(missing_everywhere & set(label) for label in labels):
+            axis.set_ticklabels(
+                [_replace_with_boxes(label, missing_everywhere) for label in labels]
+            )
+    for text, letters in missing_by_text.items():
+        if letters & missing_everywhere:
+            text.set_text(_replace_with_boxes(text.get_text(), missing_everywhere))
+    visible = sorted(letter for letter in missing_everywhere if _is_visible(letter))
+    if not _warned.issuperset(visible):
+        _warned.update(visible)
+        character_list = ", ".join(visible[:_MAX_NAMED]) + (
+            ", ..." if len(visible) > _MAX_NAMED else ""
+        )
+        fonts = " and ".join(dict.fromkeys(map(_suggest_font, visible)))
         warn(
             DataWarning(
-                f"No installed font has some characters of the labels ({named}), so pictures show"
-                f" boxes instead; install {wanted}, or another font with these characters."
+                f"No installed font has some characters of the labels ({character_list}), so"
+                f" pictures show boxes instead; install {fonts}, or another font with these"
+                " characters."
             )
         )
 
 
-def _with_boxes(text: str, nowhere: frozenset[str]) -> str:
-    """The text with boxes for the characters that no font has."""
-    return "".join(letter if letter not in nowhere else _BOX * _is_seen(letter) for letter in text)
+def _replace_with_boxes(text: str, missing: frozenset[str]) -> str:
+    """Replace the missing characters of a text by boxes."""
+    return "".join(
+        letter if letter not in missing else _MISSING_GLYPH * _is_visible(letter) for letter in text
+    )
 
 
-def _is_seen(letter: str) -> bool:
-    """Whether a character has a place of its own on the line."""
-    return unicodedata.category(letter) not in _UNSEEN
+def _is_visible(letter: str) -> bool:
+    """Return whether a character occupies space on the line."""
+    return unicodedata.category(letter) not in _INVISIBLE_CATEGORIES
 
 
-def _lacking(text: "Text") -> frozenset[str]:
-    """The characters of a text that none of its fonts has."""
+def _find_missing_characters(text: "Text") -> frozenset[str]:
+    """Return the characters of a text that none of its fonts has."""
     from matplotlib.font_manager import FontProperties, findfont
 
     letters = {letter for letter in text.get_text() if not letter.isspace()}
     if not letters or all(map(str.isascii, letters)):
         return frozenset()
     for family in text.get_fontfamily():
-        letters -= _characters(str(findfont(FontProperties(family=[family]))))
+        letters -= _read_font_characters(str(findfont(FontProperties(family=[family]))))
     return frozenset(letters)
 
 
 @cache
-def _characters(path: str) -> frozenset[str]:
-    """The characters of a font."""
+def _read_font_characters(path: str) -> frozenset[str]:
+    """Return the characters of a font file."""
     from matplotlib.font_manager import get_font
 
     return frozenset(map(chr, get_font(path).get_charmap()))
 
 
-def _fallbacks(letters: frozenset[str]) -> tuple[list[str], frozenset[str]]:
-    """The names of installed fonts that have these characters between them, and the characters that
-    none has."""
+def _find_fallback_fonts(letters: frozenset[str]) -> tuple[list[str], frozenset[str]]:
+    """Return names of installed fonts for the characters, and uncovered characters."""
     from matplotlib.font_manager import findSystemFonts, fontManager
 
-    names, letters = _among(fontManager.ttflist, letters)
-    # matplotlib keeps a list of fonts, which lacks those that were installed since
-    if any(map(_is_seen, letters)):
-        known = {entry.fname for entry in fontManager.ttflist}
-        for path in sorted(set(findSystemFonts()) - known):
-            # of fonts that matplotlib cannot draw, such as those of pictures
+    names, letters = _choose_fonts(fontManager.ttflist, letters)
+    # matplotlib caches a list of fonts, without fonts that were installed later
+    if any(map(_is_visible, letters)):
+        listed_paths = {entry.fname for entry in fontManager.ttflist}
+        for path in sorted(set(findSystemFonts()) - listed_paths):
+            # matplotlib cannot draw some fonts, such as emoji
             with suppress(Exception):
                 fontManager.addfont(path)
-        added, letters = _among(
-            [entry for entry in fontManager.ttflist if entry.fname not in known], letters
+        added_names, letters = _choose_fonts(
+            [entry for entry in fontManager.ttflist if entry.fname not in listed_paths], letters
         )
-        names += added
+        names += added_names
     return names, letters
 
 
-def _among(
+def _choose_fonts(
     fonts: "Iterable[FontEntry]", letters: frozenset[str]
 ) -> tuple[list[str], frozenset[str]]:
-    """The names of those of the fonts that have the characters, plain ones first, and the
-    characters that none has."""
+    """Choose fonts that cover the characters; return names and uncovered characters."""
+    # Plain fonts come first.
     names: list[str] = []
     for font in sorted(
-        (font for font in fonts if not font.name.startswith(_BOXES)), key=_fanciness
+        (font for font in fonts if not font.name.startswith(_LAST_RESORT_FONT)), key=_font_sort_key
     ):
         if not letters:
             break
-        if found := letters & _characters(font.fname):
+        if covered := letters & _read_font_characters(font.fname):
             names.append(font.name)
-            letters -= found
+            letters -= covered
     return names, letters
 
 
-def _fanciness(font: "FontEntry") -> tuple[bool, bool, bool, str]:
-    """Small for an upright sans-serif of the usual weight."""
+def _font_sort_key(font: "FontEntry") -> tuple[bool, bool, bool, str]:
+    """Return a key that sorts upright sans-serif fonts of normal weight first."""
     return (
         font.style != "normal",
         str(font.weight) not in ("400", "normal", "regular"),
@@ -175,8 +190,8 @@ def _fanciness(font: "FontEntry") -> tuple[bool, bool, bool, str]:
     )
 
 
-def _font_of(letter: str) -> str:
-    """The name of a free font that has a character."""
+def _suggest_font(letter: str) -> str:
+    """Return the name of a free font that has a character."""
     script = unicodedata.name(letter, "").partition(" ")[0].capitalize()
     if script in ("Cjk", "Hiragana", "Katakana", "Hangul", "Ideographic", "Fullwidth"):
         return "Noto Sans CJK"

@@ -1,4 +1,4 @@
-"""Shared by the pictures: colours that everybody can distinguish, new axes, labels that fit."""
+"""Shared parts of plots: colours for all kinds of vision, axes, and labels."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +14,20 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
-# Okabe & Ito (2008), Color universal design; without its yellow, which is too pale for thin lines.
+# Okabe & Ito (2008), Color universal design; without yellow, which is too pale for thin lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-# One hue from white to dark, the same to everybody's eye: darker is more, and next to nothing is
-# next to white.
+# one hue from white to dark, for all kinds of colour vision: larger is darker
 SHADES = "Blues"
 GRID = "0.88"  # lines between the cells of a matrix
-_PALEST = 0.2  # shade of the least weight of an owner, which differs from white
+_MIN_SHADE = 0.2  # smallest weight of an owner, distinct from white
 MAX_LABEL_LENGTH = 32
 
 
-def new_axes(width: float, height: float, rows: int = 1, columns: int = 1) -> "list[Axes]":
-    """Axes of a new figure of this size in inches, with room for what is drawn outside them."""
+def create_axes(width: float, height: float, rows: int = 1, columns: int = 1) -> "list[Axes]":
+    """Create axes in a new figure of this size in inches.
+
+    The layout has room for labels outside the axes.
+    """
     from matplotlib import pyplot
 
     _, axes = pyplot.subplots(
@@ -34,25 +36,26 @@ def new_axes(width: float, height: float, rows: int = 1, columns: int = 1) -> "l
     return list(axes.flat)
 
 
-def axes_of(ax: "Axes | None", width: float, height: float) -> "Axes":
-    """The axes that were given, or those of a new figure of this size."""
-    return new_axes(width, height)[0] if ax is None else ax
+def ensure_axes(ax: "Axes | None", width: float, height: float) -> "Axes":
+    """Return the axes, or those of a new figure of this size."""
+    return create_axes(width, height)[0] if ax is None else ax
 
 
-def shades_of_owners() -> "Colormap":
-    """The shades of cells whose option has a feature; a cell without it is white, the least weight
-    is not."""
+def build_owner_colormap() -> "Colormap":
+    """Build the colours of feature weights; only cells without the feature are white."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
-    return ListedColormap(colormaps[SHADES](np.linspace(_PALEST, 1.0, 256))).with_extremes(
+    return ListedColormap(colormaps[SHADES](np.linspace(_MIN_SHADE, 1.0, 256))).with_extremes(
         bad="white"
     )
 
 
-def head_columns(ax: "Axes", mesh: Any, label: str) -> None:
-    """Write above a matrix what its columns are, without a frame; `mesh`: the cells that a bar of
-    shades is beside, None for none."""
+def label_columns(ax: "Axes", mesh: Any, label: str) -> None:
+    """Label the columns of a matrix above it, without a frame.
+
+    `mesh` contains the cells that a colour bar describes; None for no bar.
+    """
     ax.xaxis.set_label_position("top")
     ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
     ax.spines[:].set_visible(False)
@@ -61,46 +64,48 @@ def head_columns(ax: "Axes", mesh: Any, label: str) -> None:
         ax.figure.colorbar(mesh, ax=ax, label=label, shrink=min(1.0, 5 / inches))
 
 
-def thin_grid(ax: "Axes", axis: Any) -> None:
-    """Draw thin lines at the ticks of an axis, behind all else."""
+def draw_thin_grid(ax: "Axes", axis: Any) -> None:
+    """Draw thin lines at the ticks of an axis, in the background."""
     ax.grid(axis=axis, color="0.9", linewidth=0.7, zorder=0)
 
 
-def grid_below(ax: "Axes", axis: Any) -> None:
-    """Draw lines at the ticks of an axis, below what is drawn, ticks included."""
+def draw_background_grid(ax: "Axes", axis: Any) -> None:
+    """Draw lines at the ticks of an axis, below all other elements."""
     ax.grid(axis=axis, color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
 
 
-def hide_spines(ax: "Axes", *more: str) -> None:
-    """Draw no frame at the top and on the right, nor on these sides."""
-    ax.spines[["top", "right", *more]].set_visible(False)
+def hide_spines(ax: "Axes", *sides: str) -> None:
+    """Hide the frame at the top, on the right and on other sides."""
+    ax.spines[["top", "right", *sides]].set_visible(False)
 
 
-def whole_ticks(most: int) -> list[int]:
-    """The whole numbers from 1 to `most`, evenly spaced; all of them up to 12."""
+def compute_integer_ticks(maximum: int) -> list[int]:
+    """Return evenly spaced integers from 1 to `maximum`; all up to 12."""
     step = next(
         step
         for power in (1, 10, 100, 1000, 10_000)
         for step in (power, 5 * power)
-        if most <= 12 * step
+        if maximum <= 12 * step
     )
-    return [1, *range(step, most + 1, step)] if step > 1 else list(range(1, most + 1))
+    return [1, *range(step, maximum + 1, step)] if step > 1 else list(range(1, maximum + 1))
 
 
-def interval_of(table: "pandas.DataFrame") -> float:
-    """The probability of the intervals of a table."""
+def read_interval_probability(table: "pandas.DataFrame") -> float:
+    """Return the probability of the intervals of a table."""
     return float(table.attrs.get("interval", INTERVAL))
 
 
-def level_of(table: "pandas.DataFrame") -> str:
-    """The same in words."""
-    return level_name(interval_of(table))
+def format_interval_level(table: "pandas.DataFrame") -> str:
+    """Format the probability of the intervals of a table."""
+    return level_name(read_interval_probability(table))
 
 
-def short(labels: list[str]) -> list[str]:
-    """Labels on one line, cut to 32 characters where two do not become the same, else cut and
-    numbered."""
+def shorten_labels(labels: list[str]) -> list[str]:
+    """Shorten labels to one line of 32 characters, so that they differ.
+
+    If shortened labels would be equal, they are numbered.
+    """
     lines = list(map(one_line, labels))
     half = MAX_LABEL_LENGTH // 2
     for cut in (
@@ -111,25 +116,25 @@ def short(labels: list[str]) -> list[str]:
         shortened = [line if len(line) <= MAX_LABEL_LENGTH else cut(line) for line in lines]
         if len(set(shortened)) == len(labels):
             return shortened
-    return [f"{number} {line[: MAX_LABEL_LENGTH - 1]}" for number, line in enumerate(lines)]
+    return [f"{index} {line[: MAX_LABEL_LENGTH - 1]}" for index, line in enumerate(lines)]
 
 
-def shortened(labels: list[str]) -> dict[str, str]:
-    """What is written for each of these labels."""
+def map_short_labels(labels: list[str]) -> dict[str, str]:
+    """Return the shortened label of each label."""
     distinct = list(dict.fromkeys(labels))
-    return dict(zip(distinct, short(distinct), strict=True))
+    return dict(zip(distinct, shorten_labels(distinct), strict=True))
 
 
-def short_set(members: str) -> str:
-    """The labels of a set, cut to 32 characters; the rest of it is left to the table."""
+def shorten_member_list(members: str) -> str:
+    """Shorten a list of labels to 32 characters at its end."""
     line = one_line(members)
     return (
         line if len(line) <= MAX_LABEL_LENGTH else line[: MAX_LABEL_LENGTH - 1].rstrip(", ") + "…"
     )
 
 
-def label_width(labels: list[str]) -> float:
-    """Approximate width of the longest of these labels in inches."""
+def measure_label_width(labels: list[str]) -> float:
+    """Return the approximate width of the longest label in inches."""
     return 0.085 * max(map(display_width, labels), default=0)
 
 
@@ -137,66 +142,69 @@ _MARKERS = "osD^v"
 
 
 def mark_points(ax: "Axes", x: np.ndarray, y: np.ndarray, names: list[str]) -> "list[Line2D]":
-    """Mark up to five points, each with an open marker that a legend names."""
-    marks = []
-    for number, name in enumerate(names):
-        look = {
-            "color": COLOURS[number],
+    """Mark up to five points by open markers with legend entries."""
+    lines = []
+    for index, name in enumerate(names):
+        style = {
+            "color": COLOURS[index],
             "markerfacecolor": "none",
             "markeredgewidth": 1.8,
             "linestyle": "none",
         }
-        marks += ax.plot(
-            x[number], y[number], _MARKERS[number], markersize=8, label=name, zorder=4, **look
+        lines += ax.plot(
+            x[index], y[index], _MARKERS[index], markersize=8, label=name, zorder=4, **style
         )
-    return marks
+    return lines
 
 
-def legend_of(ax: "Axes", corner: Any, at: tuple[float, float], **look: Any) -> "Legend":
-    """A legend without a frame, outside the axes at this corner, whose names are written as they
-    are."""
-    made = ax.legend(loc=corner, bbox_to_anchor=at, **({"frameon": False, "fontsize": 8} | look))
-    for text in made.get_texts():
+def add_legend(ax: "Axes", corner: Any, anchor: tuple[float, float], **style: Any) -> "Legend":
+    """Add a frameless legend outside the axes, with names not parsed."""
+    legend = ax.legend(
+        loc=corner, bbox_to_anchor=anchor, **({"frameon": False, "fontsize": 8} | style)
+    )
+    for text in legend.get_texts():
         text.set_parse_math(False)
-    return made
+    return legend
 
 
-def name_rows(ax: "Axes", at: Any, labels: list[str], **look: Any) -> None:
-    """Write names at the left of rows, with neither ticks nor a frame."""
-    ax.set_yticks(at, labels, parse_math=False, **look)
+def label_rows(ax: "Axes", y: Any, labels: list[str], **style: Any) -> None:
+    """Label rows on the left, without ticks or a frame."""
+    ax.set_yticks(y, labels, parse_math=False, **style)
     ax.tick_params(axis="y", length=0)
     hide_spines(ax, "left")
 
 
-def draw_intervals(ax: "Axes", at: Any, mean: Any, low: Any, high: Any, label: str) -> None:
+def draw_intervals(ax: "Axes", y: Any, mean: Any, low: Any, high: Any, label: str) -> None:
     """Draw a dot and its interval in each row."""
-    ax.hlines(at, low, high, color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
-    ax.plot(mean, at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
+    ax.hlines(y, low, high, color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
+    ax.plot(mean, y, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
 
 
-_ROW, _HEAD = 0.21, 0.27  # inches of a row, and of the name above a group of rows
+_ROW_HEIGHT, _HEADING_HEIGHT = 0.21, 0.27  # inches
 
 
-def grouped_rows(groups: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of rows, and of the names above each group of them ("": none), in inches from the
-    top."""
+def place_grouped_rows(groups: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions of rows and of group names, in inches from the top.
+
+    Rows of the group "" have no group name.
+    """
     has_name = np.array(
-        [bool(group) and groups[:place][-1:] != [group] for place, group in enumerate(groups)]
+        [bool(group) and groups[:index][-1:] != [group] for index, group in enumerate(groups)]
     )
-    at = 0.05 + _HEAD * np.cumsum(has_name) + _ROW * (np.arange(len(groups)) + 0.5)
-    return at, at[has_name] - (_ROW + _HEAD) / 2
+    y = 0.05 + _HEADING_HEIGHT * np.cumsum(has_name) + _ROW_HEIGHT * (np.arange(len(groups)) + 0.5)
+    return y, y[has_name] - (_ROW_HEIGHT + _HEADING_HEIGHT) / 2
 
 
-def name_grouped_rows(
-    ax: "Axes", at: np.ndarray, labels: list[str], heads: np.ndarray, names: list[str]
+def label_grouped_rows(
+    ax: "Axes", y: np.ndarray, labels: list[str], heading_y: np.ndarray, headings: list[str]
 ) -> None:
-    """Write the labels of rows, and in bold the names above groups of them."""
-    name_rows(ax, [*at, *heads], [*labels, *names], fontsize=9)
-    for text in ax.get_yticklabels()[len(at) :]:
+    """Label rows, and label groups of rows in bold above them."""
+    label_rows(ax, [*y, *heading_y], [*labels, *headings], fontsize=9)
+    for text in ax.get_yticklabels()[len(y) :]:
         text.set_fontweight("bold")
 
 
-def divide_rows(ax: "Axes", heads: np.ndarray) -> None:
+def draw_row_dividers(ax: "Axes", heading_y: np.ndarray) -> None:
     """Draw lines between groups of rows."""
-    for head in heads[1:]:
-        ax.axhline(head - _HEAD * 0.62, color="0.88", linewidth=0.8, zorder=0)
+    for y in heading_y[1:]:
+        ax.axhline(y - _HEADING_HEIGHT * 0.62, color="0.88", linewidth=0.8, zorder=0)

@@ -1,61 +1,69 @@
-"""Who attends to which attribute."""
+"""The plot of attention to attributes."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._fonts import picture
-from ._style import axes_of, draw_intervals, label_width, legend_of, level_of, name_rows, short
+from ._style import (
+    add_legend,
+    draw_intervals,
+    ensure_axes,
+    format_interval_level,
+    label_rows,
+    measure_label_width,
+    shorten_labels,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BINS = 25  # of the probabilities of people
-_HIGH = 0.34  # of the highest bar, in rows
+_BINS = 25  # of individual probabilities
+_MAX_BAR_HEIGHT = 0.34  # in rows
 
 
 @picture(made_by="attention()", has="shares")
 def attention(found: Any, ax: "Axes | None" = None) -> "Axes":
-    """Draw the part of the people who attend to each attribute with its interval, and what is known
-    of each person.
+    """Draw the share of respondents who attend to each attribute.
 
-    The grey bars above a line count the respondents by the probability that they attend: with two
-    heaps, at 0 and 1, it is known who ignores the attribute; with one in between, only how many do.
+    A line is the interval of the share. The grey bars above it count the respondents by the
+    probability that they attend: with two peaks, at 0 and 1, respondents who ignore the attribute
+    are identified; with one peak in between, only their share is.
 
     Parameters
     ----------
     found : AttentionTables
-        What `attention()` of a fitted model returned.
+        The table that `attention()` of a fitted model returns.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
 
     Returns
     -------
     matplotlib axes
     """
     shares = found.shares.sort_values("attends", kind="stable")
-    names = short(shares.index.tolist())
-    ax = axes_of(ax, 4.4 + label_width(names), 1.0 + 0.55 * len(names))
-    at, edges = np.arange(len(names), dtype=float), np.linspace(0.0, 1.0, _BINS + 1)
+    names = shorten_labels(shares.index.tolist())
+    ax = ensure_axes(ax, 4.4 + measure_label_width(names), 1.0 + 0.55 * len(names))
+    y, edges = np.arange(len(names), dtype=float), np.linspace(0.0, 1.0, _BINS + 1)
     counts = np.stack([np.histogram(found.people[name], edges)[0] for name in shares.index])
-    heights = _HIGH * 2 * counts / max(1, counts.max())
-    for place, own in zip(at.tolist(), heights, strict=True):
-        label = "respondents, by individual probability" if place == 0 else None
+    heights = _MAX_BAR_HEIGHT * 2 * counts / max(1, counts.max())
+    for row_y, bar_heights in zip(y.tolist(), heights, strict=True):
+        label = "respondents, by individual probability" if row_y == 0 else None
         ax.bar(
             edges[:-1],
-            -own,
+            -bar_heights,
             np.diff(edges),
-            place - 0.08,
+            row_y - 0.08,
             align="edge",
             color="0.78",
             zorder=1,
             label=label,
         )
-    label = f"population share, {level_of(shares)} interval"
-    draw_intervals(ax, at, shares["attends"], shares["low"], shares["high"], label)
+    label = f"population share, {format_interval_level(shares)} interval"
+    draw_intervals(ax, y, shares["attends"], shares["low"], shares["high"], label)
     ax.set(xlim=(-0.02, 1.02), ylim=(len(names) - 0.7, -0.9), xlabel="probability of attending")
-    name_rows(ax, at, names)
+    label_rows(ax, y, names)
     ax.grid(axis="x", color="0.92", linewidth=0.7, zorder=0)
     ax.set_axisbelow(True)
-    legend_of(ax, "lower right", (1.0, 1.0), handlelength=1.5)
+    add_legend(ax, "lower right", (1.0, 1.0), handlelength=1.5)
     return ax

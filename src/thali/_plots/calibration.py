@@ -1,4 +1,4 @@
-"""The frequency of each class against its predicted probability."""
+"""The plot of class frequencies against predicted probabilities."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,14 +8,21 @@ import numpy as np
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, hide_spines, label_width, level_of, new_axes, short
+from ._style import (
+    COLOURS,
+    create_axes,
+    format_interval_level,
+    hide_spines,
+    measure_label_width,
+    shorten_labels,
+)
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_SIDE = 2.25  # inches of the axes of a class
-_MAX_IN_ROW = 4  # axes in a row
+_AXES_SIDE = 2.25  # inches per class
+_MAX_IN_ROW = 4  # axes per row
 _TICKS = ([0.0, 0.5, 1.0], ["0", "", "1"])
 
 
@@ -25,22 +32,21 @@ _TICKS = ([0.0, 0.5, 1.0], ["0", "", "1"])
 def calibration(
     table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_classes: int = 12
 ) -> "list[Axes]":
-    """Draw the frequency of each class against its predicted probability, in intervals of that
-    probability.
+    """Draw the frequency of each class against its predicted probability.
 
-    A point is a bin: larger where it has more rows, a diamond where it lies outside of its bar. The
-    bar holds 89 % of replicates, labels drawn at every draw of the posterior, or from the predicted
-    probabilities where there are no draws. Where predictions are calibrated, points lie near the
-    dashed line.
+    A point is a bin of predicted probability: larger if it has more rows, a diamond if it is
+    outside its bar. The bar is the 89 % interval of replicates: labels drawn at every draw of the
+    posterior, or from the predicted probabilities if there are no draws. If predictions are
+    calibrated, points are near the dashed line.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        What `calibration(X, y)` of a fitted classifier returned.
+        The table that `calibration(X, y)` of a fitted classifier returns.
     ax : sequence of matplotlib axes, optional
-        Where to draw, one for each class (of two classes only the second); a new figure if None.
+        Axes to draw in, one per class (for two classes only the second); None creates a new figure.
     max_classes : int, 1 or more
-        The largest number of classes to show, those that are predicted most often first.
+        The largest number of classes to show, the most frequently predicted first.
 
     Returns
     -------
@@ -49,7 +55,7 @@ def calibration(
     Raises
     ------
     ArgumentError
-        If `max_classes` is less than 1, or `ax` are not one for each class.
+        If `max_classes` is less than 1, or the number of axes differs from the number of classes.
 
     References
     ----------
@@ -70,66 +76,67 @@ def calibration(
         raise ArgumentError(f"`max_classes` must be >= 1; got {max_classes}.")
     expected: Any = (table["rows"] * table["predicted"]).groupby(table["class"], sort=False).sum()
     classes = expected.sort_values(ascending=False, kind="stable").index[:max_classes]
-    shown = [label for label in expected.index if label in set(classes)]
-    names = short(list(map(str, shown)))
-    columns = min(len(shown), _MAX_IN_ROW)
-    rows, is_new = -(-len(shown) // columns), ax is None
+    labels = [label for label in expected.index if label in set(classes)]
+    names = shorten_labels(list(map(str, labels)))
+    columns = min(len(labels), _MAX_IN_ROW)
+    rows, is_new = -(-len(labels) // columns), ax is None
     axes = ax
     if axes is None:
-        side = max(_SIDE, label_width(names) + 0.1)
-        axes = new_axes(0.6 + side * columns, 0.8 + (_SIDE + 0.2) * rows, rows, columns)
-        for unused in axes[len(shown) :]:
-            unused.set_visible(False)
-        axes = axes[: len(shown)]
-    elif len(axes) != len(shown):
+        side = max(_AXES_SIDE, measure_label_width(names) + 0.1)
+        axes = create_axes(0.6 + side * columns, 0.8 + (_AXES_SIDE + 0.2) * rows, rows, columns)
+        for hidden in axes[len(labels) :]:
+            hidden.set_visible(False)
+        axes = axes[: len(labels)]
+    elif len(axes) != len(labels):
         raise ArgumentError(
-            f"`ax` must have one axis per class shown ({len(shown)}); got {len(axes)}."
+            f"`ax` must have one axis per class shown ({len(labels)}); got {len(axes)}."
         )
-    most = float(np.sqrt(table["rows"].max()))
-    for number, (panel, label, name) in enumerate(zip(axes, shown, names, strict=True)):
-        _draw(panel, table.loc[table["class"] == label], most)
+    max_root_rows = float(np.sqrt(table["rows"].max()))
+    for index, (panel, label, name) in enumerate(zip(axes, labels, names, strict=True)):
+        _draw_class(panel, table.loc[table["class"] == label], max_root_rows)
         panel.set_title(name, fontsize=9, parse_math=False)
-        if number % columns == 0:
+        if index % columns == 0:
             panel.set_ylabel("observed frequency", fontsize=9)
-        if number + columns >= len(shown):
+        if index + columns >= len(labels):
             panel.set_xlabel("predicted probability", fontsize=9)
     handles = [handle for panel in axes for handle in panel.get_legend_handles_labels()[0]]
-    named = {str(handle.get_label()): handle for handle in handles}
-    look = {"frameon": False, "fontsize": 8, "handletextpad": 0.4}
+    handle_by_label = {str(handle.get_label()): handle for handle in handles}
+    style = {"frameon": False, "fontsize": 8, "handletextpad": 0.4}
     if is_new:
-        look |= {"loc": "outside upper left", "ncols": 1 if columns == 1 else 3}
-        axes[0].figure.legend(named.values(), named, **look)
+        style |= {"loc": "outside upper left", "ncols": 1 if columns == 1 else 3}
+        axes[0].figure.legend(handle_by_label.values(), handle_by_label, **style)
     else:
-        axes[0].legend(named.values(), named, loc="upper left", **look)
+        axes[0].legend(handle_by_label.values(), handle_by_label, loc="upper left", **style)
     return list(axes)
 
 
-def _draw(ax: "Axes", table: "pandas.DataFrame", most: float) -> None:
-    """The bins of one class; `most` is the square root of the rows of the largest one."""
+def _draw_class(ax: "Axes", table: "pandas.DataFrame", max_root_rows: float) -> None:
+    """Draw the bins of one class."""
+    # `max_root_rows` is the square root of the rows of the largest bin.
     ax.plot([0, 1], [0, 1], linestyle="--", color="0.5", linewidth=0.9, zorder=0)
     bar = {
         "color": "0.82",
         "linewidth": 4.0,
-        "label": f"{level_of(table)} predictive interval",
+        "label": f"{format_interval_level(table)} predictive interval",
         "zorder": 1,
     }
     ax.vlines(table["predicted"], table["low"], table["high"], **bar)
-    size = 14.0 + 50.0 * np.sqrt(table["rows"].to_numpy()) / most
+    size = 14.0 + 50.0 * np.sqrt(table["rows"].to_numpy()) / max_root_rows
     missed = table["missed"].to_numpy()
-    for chosen, label, marker, colour in (
+    for is_chosen, label, marker, colour in (
         (~missed, "inside", "o", COLOURS[0]),
         (missed, "outside", "D", COLOURS[1]),
     ):
-        if chosen.any():
-            look = {
+        if is_chosen.any():
+            style = {
                 "marker": marker,
                 "color": colour,
                 "edgecolor": "white",
                 "linewidth": 0.5,
                 "zorder": 3,
             }
-            places = table["predicted"][chosen], table["observed"][chosen]
-            ax.scatter(*places, s=size[chosen], label=f"observed, {label}", **look)
+            points = table["predicted"][is_chosen], table["observed"][is_chosen]
+            ax.scatter(*points, s=size[is_chosen], label=f"observed, {label}", **style)
     ax.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), aspect="equal")
     ax.set_xticks(*_TICKS)
     ax.set_yticks(*_TICKS)

@@ -1,4 +1,4 @@
-"""A demand curve."""
+"""The plot of a demand curve."""
 
 from typing import TYPE_CHECKING
 
@@ -10,15 +10,15 @@ from thali.errors import ArgumentError
 from ._fonts import picture
 from ._style import (
     COLOURS,
-    axes_of,
+    add_legend,
     draw_intervals,
+    draw_thin_grid,
+    ensure_axes,
+    format_interval_level,
     hide_spines,
-    label_width,
-    legend_of,
-    level_of,
-    name_rows,
-    short,
-    thin_grid,
+    label_rows,
+    measure_label_width,
+    shorten_labels,
 )
 
 if TYPE_CHECKING:
@@ -28,16 +28,17 @@ if TYPE_CHECKING:
 
 @picture("share", "share_low", "share_high", made_by="demand()")
 def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the share of a product at each price, with its interval; of several products a line
-    each.
+    """Draw the share of a product at each price, with intervals.
+
+    Several products have one line each.
 
     Parameters
     ----------
     table : data frame
-        What `demand` of a fitted model returned, or several such tables with a column `product`
-        before.
+        The table that `demand` of a fitted model returns, or several such tables with a first
+        column `product`.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
 
     Returns
     -------
@@ -46,7 +47,7 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     Raises
     ------
     ArgumentError
-        If it is another table.
+        If it is a different table.
 
     Examples
     --------
@@ -62,77 +63,79 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     >>> demand(table).get_xlabel()
     'price'
     """
-    found = list(table.columns)
-    several = found[:1] == ["product"] and len(found) > 1
-    if found[several] == "share":
+    columns = list(table.columns)
+    has_products = columns[:1] == ["product"] and len(columns) > 1
+    if columns[has_products] == "share":
         raise ArgumentError(
             "`table` contains no demand; pass the table returned by `demand` of a fitted model."
         )
     product = table.attrs.get("product")
-    if several:
+    if has_products:
         curves = {
             str(label): rows.iloc[:, 1:] for label, rows in table.groupby("product", sort=False)
         }
     else:
         curves = {str(product): table}
-    attribute, label = str(found[several]), f"{level_of(table)} interval"
-    of = "predicted share" if product is None else f"predicted share of {short([product])[0]}"
-    if not several and table.iloc[:, 0].dtype.kind not in "iuf":
-        return _in_words(table, ax, attribute, of, label)
-    ax = axes_of(ax, 5.6, 3.6)
+    attribute, label = str(columns[has_products]), f"{format_interval_level(table)} interval"
+    quantity = "predicted share"
+    if product is not None:
+        quantity += f" of {shorten_labels([product])[0]}"
+    if not has_products and table.iloc[:, 0].dtype.kind not in "iuf":
+        return _draw_categorical_demand(table, ax, attribute, quantity, label)
+    ax = ensure_axes(ax, 5.6, 3.6)
     ends = []
-    for number, (name, curve) in enumerate(zip(short(list(curves)), curves.values(), strict=True)):
-        colour = COLOURS[number % len(COLOURS)]
-        rows = curve.sort_values(curve.columns[0], kind="stable")
-        at, share = rows.iloc[:, 0].to_numpy(float), rows["share"].to_numpy(float)
-        low, high = rows["share_low"].to_numpy(float), rows["share_high"].to_numpy(float)
-        ax.fill_between(
-            at, low, high, color=colour, alpha=0.2, linewidth=0, label=None if several else label
-        )
-        ax.plot(
-            at,
-            share,
-            "o-",
-            color=colour,
-            markersize=5,
-            markeredgecolor="white",
-            zorder=3,
-            label=name if several else None,
-        )
-        ends.append(high.max())
+    for number, (name, curve) in enumerate(
+        zip(shorten_labels(list(curves)), curves.values(), strict=True)
+    ):
+        names = (name, None) if has_products else (None, label)
+        ends.append(_draw_curve(ax, curve, COLOURS[number % len(COLOURS)], *names))
     ax.set_xlabel(attribute, parse_math=False)
-    ax.set_ylabel(f"{of} (band: {label})" if several else of, parse_math=False)
-    ax.set_ylim(0, min(1.0, 1.08 * float(max(ends))))
-    ax.yaxis.set_major_formatter(_percent)
-    thin_grid(ax, "y")
+    ax.set_ylabel(f"{quantity} (band: {label})" if has_products else quantity, parse_math=False)
+    ax.set_ylim(0, min(1.0, 1.08 * max(ends)))
+    ax.yaxis.set_major_formatter(_format_percent)
+    draw_thin_grid(ax, "y")
     hide_spines(ax)
-    if several:
-        legend_of(ax, "lower left", (0.0, 1.0), ncols=3, handlelength=1.5)
+    if has_products:
+        add_legend(ax, "lower left", (0.0, 1.0), ncols=3, handlelength=1.5)
     else:
-        legend_of(ax, "lower right", (1.0, 1.0))
+        add_legend(ax, "lower right", (1.0, 1.0))
     return ax
 
 
-def _in_words(
-    table: "pandas.DataFrame", ax: "Axes | None", attribute: str, of: str, label: str
+def _draw_curve(
+    ax: "Axes", curve: "pandas.DataFrame", colour: str, name: str | None, band_name: str | None
+) -> float:
+    """Draw a demand curve with its interval band; return the largest upper limit."""
+    rows = curve.sort_values(curve.columns[0], kind="stable")
+    price, share = rows.iloc[:, 0].to_numpy(float), rows["share"].to_numpy(float)
+    low, high = rows["share_low"].to_numpy(float), rows["share_high"].to_numpy(float)
+    ax.fill_between(price, low, high, color=colour, alpha=0.2, linewidth=0, label=band_name)
+    style = {"color": colour, "markersize": 5, "markeredgecolor": "white", "zorder": 3}
+    ax.plot(price, share, "o-", label=name, **style)
+    return float(high.max())
+
+
+def _draw_categorical_demand(
+    table: "pandas.DataFrame", ax: "Axes | None", attribute: str, quantity: str, label: str
 ) -> "Axes":
-    """The shares at values that are no numbers, one below the other."""
-    names = short([str(value) for value in table.iloc[:, 0]])
-    ax = axes_of(ax, 4.4 + label_width(names), 0.9 + 0.34 * len(names))
-    at = np.arange(len(names), dtype=float)
-    draw_intervals(ax, at, table["share"], table["share_low"], table["share_high"], label)
+    """Draw the shares at categories that are not numbers, one per row."""
+    names = shorten_labels([str(category) for category in table.iloc[:, 0]])
+    ax = ensure_axes(ax, 4.4 + measure_label_width(names), 0.9 + 0.34 * len(names))
+    y = np.arange(len(names), dtype=float)
+    draw_intervals(ax, y, table["share"], table["share_low"], table["share_high"], label)
     ax.set(
         ylim=(len(names) - 0.45, -0.55),
         xlim=(0, min(1.0, 1.08 * table["share_high"].to_numpy(float).max())),
     )
-    ax.set_xlabel(of, parse_math=False)
-    name_rows(ax, at, names)
+    ax.set_xlabel(quantity, parse_math=False)
+    label_rows(ax, y, names)
     ax.set_title(attribute, loc="left", fontsize=9, parse_math=False)
-    ax.xaxis.set_major_formatter(_percent)
-    thin_grid(ax, "x")
-    legend_of(ax, "lower right", (1.0, 1.0))
+    ax.xaxis.set_major_formatter(_format_percent)
+    draw_thin_grid(ax, "x")
+    add_legend(ax, "lower right", (1.0, 1.0))
     return ax
 
 
-def _percent(value: float, _: float) -> str:
-    return percent(value)
+def _format_percent(share: float, _: float) -> str:
+    """Format a tick as a percentage."""
+    return percent(share)

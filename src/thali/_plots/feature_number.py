@@ -1,4 +1,4 @@
-"""The number of features."""
+"""The plot of the posterior number of features."""
 
 from typing import TYPE_CHECKING
 
@@ -6,7 +6,7 @@ from thali._digits import number
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, axes_of, hide_spines, interval_of
+from ._style import COLOURS, ensure_axes, hide_spines, read_interval_probability
 
 if TYPE_CHECKING:
     import pandas
@@ -15,14 +15,16 @@ if TYPE_CHECKING:
 
 @picture("probability", made_by="findings()['n_features']", attrs=("word",))
 def n_features(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the posterior probability of each number of features, with its mean and interval above.
+    """Draw the posterior probability of each number of features.
+
+    The title contains mean and interval.
 
     Parameters
     ----------
     table : pandas.DataFrame
         The table of the finding "n_features" of a fitted model.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
 
     Returns
     -------
@@ -45,14 +47,14 @@ def n_features(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     >>> n_features(model.findings()["n_features"].table).get_xlabel()
     'number of aspects'
     """
-    ax = axes_of(ax, 4.2, 3.2)
+    ax = ensure_axes(ax, 4.2, 3.2)
     numbers = table.index.to_numpy()
     ax.bar(numbers, table["probability"], width=0.9, color=COLOURS[0])
     ax.set(xlim=(numbers.min() - 1, numbers.max() + 1), ylabel="posterior probability")
     ax.set_xlabel(f"number of {table.attrs['word']}s")
     ax.locator_params(axis="x", integer=True)
     low, high = table.attrs["low_high"]
-    interval = interval_name(interval_of(table))
+    interval = interval_name(read_interval_probability(table))
     ax.set_title(
         f"mean {number(table.attrs['mean'])}, {interval} {number(low)} to {number(high)}",
         fontsize=10,

@@ -1,4 +1,4 @@
-"""The weights of features by group of people."""
+"""The plot of feature weights by group of respondents."""
 
 from typing import TYPE_CHECKING
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from thali.errors import ArgumentError
 
-from ._by_group import MAX_GROUPS, draw_groups, height_of
 from ._fonts import picture
-from ._style import axes_of, label_width, level_of, short
+from ._grouped_intervals import MAX_GROUPS, compute_rows_height, draw_groups
+from ._style import ensure_axes, format_interval_level, measure_label_width, shorten_labels
 
 if TYPE_CHECKING:
     import pandas
@@ -17,21 +17,20 @@ if TYPE_CHECKING:
 
 @picture("members", "probability", made_by="features()", attrs=("groups",))
 def group_weights(table: "pandas.DataFrame", ax: "Axes | None" = None, most: int = 12) -> "Axes":
-    """Draw the weight of each feature in each group of people, one line a feature, the most
-    probable at the top.
+    """Draw the weight of each feature in each group, most probable first.
 
-    Dot and line are the posterior mean and the interval of the weight, given that the feature is
-    there; of choices it is a share of the group's total. In parentheses: the probability of the
-    feature. Features of one option, and of all of them, are left out.
+    Dot and line are the posterior mean and the interval of the weight, given that the feature
+    exists; for choices it is a share of the group's total. In parentheses: the probability of the
+    feature. Features of one option, and of all options, are omitted.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        What `features()` of a fit to two to seven groups, or of as many latent classes, returned.
+        The table that `features()` of a fit with two to seven groups or latent classes returns.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
     most : int
-        How many features are drawn.
+        The largest number of features to draw.
 
     Returns
     -------
@@ -67,15 +66,19 @@ def group_weights(table: "pandas.DataFrame", ax: "Axes | None" = None, most: int
     size = table["members"].map(len)
     table = table.loc[(size > 1) & (size < n)].head(most)
     labels = [
-        f"{', '.join(short(list(members)))} (p = {p:.2f})"
+        f"{', '.join(shorten_labels(list(members)))} (p = {p:.2f})"
         for members, p in zip(table["members"], table["probability"], strict=True)
     ]
-    ax = axes_of(ax, 3.6 + label_width(labels), 1.2 + height_of(len(table), len(names)))
+    ax = ensure_axes(
+        ax, 3.6 + measure_label_width(labels), 1.2 + compute_rows_height(len(table), len(names))
+    )
     ends = ("weight", "weight_low", "weight_high")
     draw_groups(
-        ax, labels, {name: np.array([table[f"{what}[{name}]"] for what in ends]) for name in names}
+        ax,
+        labels,
+        {name: np.array([table[f"{quantity}[{name}]"] for quantity in ends]) for name in names},
     )
     ax.set_xlim(left=0.0)
-    what = "share of the group's weight" if table.attrs["shares"] else "weight"
-    ax.set_xlabel(f"{what} (mean and {level_of(table)} interval)")
+    quantity = "share of the group's weight" if table.attrs["shares"] else "weight"
+    ax.set_xlabel(f"{quantity} (mean and {format_interval_level(table)} interval)")
     return ax

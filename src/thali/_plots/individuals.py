@@ -1,4 +1,4 @@
-"""What each person prefers, beside the population."""
+"""The plot of individual preference shares and the population share."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,38 +7,44 @@ import numpy as np
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, axes_of, label_width, level_of, name_rows, short
+from ._style import (
+    COLOURS,
+    ensure_axes,
+    format_interval_level,
+    label_rows,
+    measure_label_width,
+    shorten_labels,
+)
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_MAX_OPTIONS = 40  # drawn, those that the population prefers
-_ROW = 0.34  # inches of an option
-_BINS = 60  # across the picture, in which people lie above each other
-_MAX_SPREAD = 0.38  # of a row, above and below its middle
-_STEP = 0.09  # of a row, from a person to the next where there are few
+_MAX_OPTIONS = 40  # those that the population prefers
+_ROW = 0.34  # inches per option
+_BINS = 60  # bins of shares, in which dots are spread vertically
+_MAX_SPREAD = 0.38  # share of a row, above and below its middle
+_MAX_STEP = 0.09  # share of a row, between neighbouring dots
 
 
 @picture("mean", made_by="respondents.individuals()")
 def individuals(
     table: "pandas.DataFrame", ax: "Axes | None" = None, population: Any = None
 ) -> "Axes":
-    """Draw everybody's share of each option, and the share by the common weights; the most
-    preferred at the top.
+    """Draw each respondent's share of each option, most preferred at the top.
 
-    A dot is a person, at the posterior mean of the share; of many people dots at the same share lie
-    above each other. The diamond is the share by the common weights, its line the interval, and the
-    thin line chance, where an option is worth as much as the mean of all.
+    A dot is a respondent, at the posterior mean of the share; dots of many respondents with equal
+    shares are spread vertically. The diamond is the share by the common weights, its line the
+    interval. The thin line is chance: an option whose worth equals the mean worth.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        What `respondents.individuals()` of a fit with ``people=Individuals()`` returned.
+        The table that `respondents.individuals()` of a fit with ``people=Individuals()`` returns.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
     population : pandas.DataFrame, optional
-        Mean, low and high of each option by the common weights; None: they are not drawn.
+        Mean, low and high of each option by the common weights; None omits them.
 
     Returns
     -------
@@ -47,7 +53,7 @@ def individuals(
     Raises
     ------
     ArgumentError
-        If they are weights of features and not shares of options.
+        If the table contains weights of features instead of shares of options.
 
     Examples
     --------
@@ -65,20 +71,20 @@ def individuals(
             " weights of features; use plots.group_weights."
         )
     shares = table["mean"].unstack("option")
-    middle = shares.mean() if population is None else population["mean"]
-    options = middle.sort_values(ascending=False, kind="stable").index[:_MAX_OPTIONS]
-    labels = short([str(option) for option in options])
-    ax = axes_of(ax, 4.6 + label_width(labels), 1.0 + _ROW * len(labels))
-    most = float(np.max(shares[options]))
+    centre = shares.mean() if population is None else population["mean"]
+    options = centre.sort_values(ascending=False, kind="stable").index[:_MAX_OPTIONS]
+    labels = shorten_labels([str(option) for option in options])
+    ax = ensure_axes(ax, 4.6 + measure_label_width(labels), 1.0 + _ROW * len(labels))
+    maximum = float(np.max(shares[options]))
     if population is not None:
-        most = max(most, float(np.max(population["high"])))
+        maximum = max(maximum, float(np.max(population["high"])))
     size = float(np.clip(160 / np.sqrt(len(shares)), 4, 20))
     rows = np.arange(len(options))
     for row, option in zip(rows, options, strict=True):
-        values = np.asarray(shares[option], float)
+        respondent_shares = np.asarray(shares[option], float)
         ax.scatter(
-            values,
-            row + _apart(values, most),
+            respondent_shares,
+            row + _spread_points(respondent_shares, maximum),
             s=size,
             color=COLOURS[5],
             alpha=0.7,
@@ -86,41 +92,36 @@ def individuals(
             zorder=2,
         )
     if population is not None:
-        own = population.loc[options]
-        ax.hlines(rows, own["low"], own["high"], color=COLOURS[6], linewidth=1.6, zorder=3)
-        ax.scatter(
-            own["mean"],
-            rows,
-            s=30,
-            marker="D",
-            color=COLOURS[1],
-            edgecolor="white",
-            linewidths=0.6,
-            zorder=4,
-        )
+        common = population.loc[options]
+        ax.hlines(rows, common["low"], common["high"], color=COLOURS[6], linewidth=1.6, zorder=3)
+        style = {"s": 30, "marker": "D", "color": COLOURS[1], "edgecolor": "white", "zorder": 4}
+        ax.scatter(common["mean"], rows, linewidths=0.6, **style)
     ax.axvline(float(np.mean(shares)), color="0.7", linewidth=0.8, zorder=0)
-    name_rows(ax, rows, labels)
+    label_rows(ax, rows, labels)
     ax.set_ylim(len(rows) - 0.5, -0.5)
-    ax.set_xlim(0.0, 1.03 * most)
-    about = (
-        "" if population is None else f"\ndiamond: population, with {level_of(population)} interval"
-    )
+    ax.set_xlim(0.0, 1.03 * maximum)
+    population_note = ""
+    if population is not None:
+        level = format_interval_level(population)
+        population_note = f"\ndiamond: population, with {level} interval"
     ax.set_xlabel(
-        f"{table.attrs.get('measure', 'share of preference')}; dot: a respondent{about}", fontsize=9
+        f"{table.attrs.get('measure', 'share of preference')}; dot: a respondent{population_note}",
+        fontsize=9,
     )
     return ax
 
 
-def _apart(values: np.ndarray, most: float) -> np.ndarray:
-    """How far above or below the middle of its row everybody is drawn, so that people of one share
-    lie side by side."""
-    places = np.zeros(len(values))
-    bins = np.floor(values / max(most, 1e-12) * _BINS).astype(int)
+def _spread_points(shares: np.ndarray, maximum: float) -> np.ndarray:
+    """Return vertical offsets of dots so that equal shares do not overlap."""
+    offsets = np.zeros(len(shares))
+    bins = np.floor(shares / max(maximum, 1e-12) * _BINS).astype(int)
     crowd = np.bincount(bins).max()
-    step = min(_STEP, 2 * _MAX_SPREAD / max(crowd - 1, 1))
-    for each in np.unique(bins):
-        own = np.flatnonzero(bins == each)
-        heights = np.arange(len(own)) - (len(own) - 1) / 2
-        own = own[np.argsort(np.abs(values[own] - np.median(values[own])), kind="stable")]
-        places[own] = step * heights[np.argsort(np.abs(heights), kind="stable")]
-    return places
+    step = min(_MAX_STEP, 2 * _MAX_SPREAD / max(crowd - 1, 1))
+    for share_bin in np.unique(bins):
+        indices = np.flatnonzero(bins == share_bin)
+        heights = np.arange(len(indices)) - (len(indices) - 1) / 2
+        indices = indices[
+            np.argsort(np.abs(shares[indices] - np.median(shares[indices])), kind="stable")
+        ]
+        offsets[indices] = step * heights[np.argsort(np.abs(heights), kind="stable")]
+    return offsets

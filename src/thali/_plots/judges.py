@@ -1,4 +1,4 @@
-"""How sharply each judge sees the worths of options."""
+"""The plot of each judge's discrimination."""
 
 from typing import TYPE_CHECKING
 
@@ -7,13 +7,21 @@ import numpy as np
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, axes_of, grid_below, interval_of, label_width, name_rows, short
+from ._style import (
+    COLOURS,
+    draw_background_grid,
+    ensure_axes,
+    label_rows,
+    measure_label_width,
+    read_interval_probability,
+    shorten_labels,
+)
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-MAX_JUDGES = 60  # that are drawn
+MAX_JUDGES = 60  # largest number drawn
 
 
 @picture(
@@ -27,18 +35,18 @@ MAX_JUDGES = 60  # that are drawn
     attrs=("answers",),
 )
 def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the discrimination of each judge with its interval, the sharpest first.
+    """Draw the discrimination of each judge with its interval, sharpest first.
 
-    Discrimination 0 is guessing, 1 that of the typical judge. In grey: judges whom the answers of
-    all others predict no better than chance does. Of more than 60 judges the 30 sharpest and the 30
+    Discrimination 0 is guessing, 1 is the typical judge. Grey judges are predicted no better than
+    by chance from the other judges' answers. Of more than 60 judges the 30 sharpest and the 30
     least sharp are drawn.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        What `judges()` of a leaderboard returned.
+        The table that `judges()` of a leaderboard returns.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
 
     Returns
     -------
@@ -58,22 +66,22 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     count, half = len(table), MAX_JUDGES // 2
-    shown = table if count <= MAX_JUDGES else table.iloc[np.r_[:half, count - half : count]]
+    subset = table if count <= MAX_JUDGES else table.iloc[np.r_[:half, count - half : count]]
     labels = [
         f"{name} ({number:,g})"
         for name, number in zip(
-            short(shown.index.tolist()), shown["comparisons"].tolist(), strict=True
+            shorten_labels(subset.index.tolist()), subset["comparisons"].tolist(), strict=True
         )
     ]
-    rows = np.arange(len(shown))
-    ax = axes_of(ax, 4.6 + label_width(labels), 1.2 + max(0.8, 0.24 * len(shown)))
-    is_guess = (shown["log_score"] <= shown["log_score_chance"]).to_numpy()
+    rows = np.arange(len(subset))
+    ax = ensure_axes(ax, 4.6 + measure_label_width(labels), 1.2 + max(0.8, 0.24 * len(subset)))
+    is_guess = (subset["log_score"] <= subset["log_score_chance"]).to_numpy()
     colours = ["0.55" if guess else COLOURS[0] for guess in is_guess]
     ax.axvline(1.0, color="0.7", linewidth=1.0, zorder=1)
-    ax.hlines(rows, shown["low"], shown["high"], colors=colours, linewidth=1.6, zorder=2)
-    ax.scatter(shown["discrimination"], rows, s=22, c=colours, zorder=3)
-    low, high = min(0.8, float(np.min(shown["low"]))), max(1.25, float(np.max(shown["high"])))
-    ax.set(xscale="log", xlim=(low / 1.1, high * 1.1), ylim=(len(shown) - 0.4, -0.6))
+    ax.hlines(rows, subset["low"], subset["high"], colors=colours, linewidth=1.6, zorder=2)
+    ax.scatter(subset["discrimination"], rows, s=22, c=colours, zorder=3)
+    low, high = min(0.8, float(np.min(subset["low"]))), max(1.25, float(np.max(subset["high"])))
+    ax.set(xscale="log", xlim=(low / 1.1, high * 1.1), ylim=(len(subset) - 0.4, -0.6))
     marks = [
         mark
         for mark in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
@@ -82,13 +90,13 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.xaxis.set_major_locator(FixedLocator(marks))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    name_rows(ax, rows, labels)
-    notes = [f"discrimination ({interval_name(interval_of(table))})"]
+    label_rows(ax, rows, labels)
+    notes = [f"discrimination ({interval_name(read_interval_probability(table))})"]
     notes.append(f"in parentheses: number of {table.attrs['answers']}")
     if is_guess.any():
         notes.append("grey: no better than chance")
     if count > MAX_JUDGES:
         notes.append(f"{MAX_JUDGES} of {count:,} judges")
     ax.set_xlabel("\n".join(notes))
-    grid_below(ax, "x")
+    draw_background_grid(ax, "x")
     return ax

@@ -1,4 +1,4 @@
-"""A leaderboard: ratings with their intervals, ranks, and groups that cannot be told apart."""
+"""The plot of a leaderboard: ratings with intervals, ranks and tiers."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,15 +9,22 @@ from thali._labels import positions
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, hide_spines, interval_of, label_width, new_axes, short
+from ._style import (
+    COLOURS,
+    create_axes,
+    hide_spines,
+    measure_label_width,
+    read_interval_probability,
+    shorten_labels,
+)
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
 _MAX_OPTIONS = 60
-# inches besides names, so that a phone shows them; widths of ratings, ranks, groups
-_WIDTH, _PANELS = 4.6, (4, 3, 2)
+# inches without names, to fit on a phone; relative widths of ratings, ranks, tiers
+_PANELS_WIDTH, _PANEL_RATIOS = 4.6, (4, 3, 2)
 
 
 @picture(
@@ -31,23 +38,22 @@ _WIDTH, _PANELS = 4.6, (4, 3, 2)
     attrs=("tiers",),
 )
 def leaderboard(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
-    """Draw the first 60 options of a leaderboard, and say how many there are: ratings, ranks, and
-    groups of several.
+    """Draw ratings, ranks and tiers of the first 60 options.
 
-    Dots are means (left) and ranks (middle), lines their intervals. Options on one line of the
-    right panel, at its dots, cannot be told apart.
+    The title states the number of options. Dots are means (left) and ranks (middle), lines their
+    intervals. Options with dots on one line of the right panel cannot be distinguished.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        The `table` of a leaderboard, whose ``attrs["tiers"]`` are the members of each tier.
+        The `table` of a leaderboard; ``attrs["tiers"]`` contains the members of each tier.
     ax : sequence of three matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
 
     Returns
     -------
     list of matplotlib axes
-        Ratings, ranks, groups.
+        Ratings, ranks, tiers.
 
     Examples
     --------
@@ -56,17 +62,19 @@ def leaderboard(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None) -
     >>> [ax.get_xlabel() for ax in leaderboard(board.table)]
     ['rating (89 % interval)', 'rank (89 % interval)', 'tiers']
     """
-    everything, table = table, table.head(_MAX_OPTIONS)
-    labels = short(table.index.tolist())
+    full_table, table = table, table.head(_MAX_OPTIONS)
+    labels = shorten_labels(table.index.tolist())
     n = len(labels)
     axes = ax
     if axes is None:
-        axes = new_axes(_WIDTH + label_width(labels), 1.2 + max(1.0, 0.24 * n), columns=3)
-        place: Any = axes[0].get_subplotspec()
-        place.get_gridspec().set_width_ratios(_PANELS)
-    ratings, ranks, right = axes
+        axes = create_axes(
+            _PANELS_WIDTH + measure_label_width(labels), 1.2 + max(1.0, 0.24 * n), columns=3
+        )
+        row_of: Any = axes[0].get_subplotspec()
+        row_of.get_gridspec().set_width_ratios(_PANEL_RATIOS)
+    ratings, ranks, tiers = axes
     rows = np.arange(n)
-    interval = interval_name(interval_of(table))
+    interval = interval_name(read_interval_probability(table))
     for panel, name in ((ratings, "rating"), (ranks, "rank")):
         panel.hlines(rows, table[f"{name}_low"], table[f"{name}_high"], color="0.4", linewidth=1.4)
         panel.scatter(table[name], rows, s=18, color=COLOURS[0], zorder=3)
@@ -74,21 +82,22 @@ def leaderboard(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None) -
         panel.locator_params(axis="x", nbins=4, integer=True)
         panel.grid(axis="x", color="0.9", linewidth=0.8)
         panel.set_axisbelow(True)
-    place = positions(table.index)
-    drawn = [
-        [place[member] for member in members if member in place] for members in table.attrs["tiers"]
+    row_of = positions(table.index)
+    tier_rows = [
+        [row_of[member] for member in members if member in row_of]
+        for members in table.attrs["tiers"]
     ]
-    for number, (lane, members) in enumerate(
-        _lanes([members for members in drawn if len(members) > 1])
+    for tier_index, (lane, members) in enumerate(
+        _assign_lanes([members for members in tier_rows if len(members) > 1])
     ):
-        colour = COLOURS[number % len(COLOURS)]
-        right.vlines(lane, members[0], members[-1], color=colour, linewidth=1.6)
-        right.scatter([lane] * len(members), members, s=14, color=colour, zorder=3)
-    if len(everything) > n:
-        ratings.set_title(f"top {n} of {len(everything):,} options", loc="left", fontsize=10)
-    right.set(xlabel="tiers", xticks=[])
-    right.margins(x=0.2)
-    right.set_xlim(left=-0.8, right=max(right.get_xlim()[1], 0.8))
+        colour = COLOURS[tier_index % len(COLOURS)]
+        tiers.vlines(lane, members[0], members[-1], color=colour, linewidth=1.6)
+        tiers.scatter([lane] * len(members), members, s=14, color=colour, zorder=3)
+    if len(full_table) > n:
+        ratings.set_title(f"top {n} of {len(full_table):,} options", loc="left", fontsize=10)
+    tiers.set(xlabel="tiers", xticks=[])
+    tiers.margins(x=0.2)
+    tiers.set_xlim(left=-0.8, right=max(tiers.get_xlim()[1], 0.8))
     for panel in axes:
         panel.set_yticks(rows, labels if panel is ratings else [""] * n, parse_math=False)
         panel.set_ylim(n - 0.4, -0.6)
@@ -97,12 +106,12 @@ def leaderboard(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None) -
     return list(axes)
 
 
-def _lanes(groups: list[list[int]]) -> list[tuple[int, list[int]]]:
-    """Each group with the first place, from the left, where it touches no other."""
+def _assign_lanes(groups: list[list[int]]) -> list[tuple[int, list[int]]]:
+    """Assign each group to the leftmost lane without overlap."""
     ends: list[int] = []
-    found = []
+    lanes = []
     for members in groups:
         lane = next((k for k, end in enumerate(ends) if end < members[0]), len(ends))
         ends[lane : lane + 1] = [members[-1]]
-        found.append((lane, members))
-    return found
+        lanes.append((lane, members))
+    return lanes

@@ -1,4 +1,4 @@
-"""Preferences between the levels of an attribute."""
+"""The plot of preferences between the levels of an attribute."""
 
 from typing import TYPE_CHECKING
 
@@ -6,101 +6,108 @@ import numpy as np
 
 from ._fonts import picture
 from ._style import (
-    axes_of,
-    divide_rows,
+    add_legend,
     draw_intervals,
-    grouped_rows,
-    label_width,
-    legend_of,
-    level_of,
-    name_grouped_rows,
-    short,
+    draw_row_dividers,
+    ensure_axes,
+    format_interval_level,
+    label_grouped_rows,
+    measure_label_width,
+    place_grouped_rows,
+    shorten_labels,
 )
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-# up to this many pairs of an attribute all are drawn; else every level against the worst one
+# with more pairs of an attribute, every level is compared with the worst
 _MAX_PAIRS = 3
 
 
 @picture("attribute", "level", "over", "effect", "low", "high", made_by="level_effects()")
 def level_effects(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the probability that one level of an attribute is preferred to another, all else being
-    equal.
+    """Draw the probability that a level is preferred to another level.
 
-    A point is the mean over people, its thick line the interval over draws; where people differ,
-    the thin line holds most of them. The dashed line is indifference. For an attribute with four
-    levels or more each is compared with the worst one, or with the first if there is no direction.
+    All other attributes are equal. A point is the mean over respondents, its thick line the
+    interval over draws; if respondents differ, the thin line contains most of them. The dashed line
+    is indifference. For an attribute with four levels or more each is compared with the worst
+    level, or with the first if there is no direction.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        What `level_effects()` of a fitted model returned.
+        The table that `level_effects()` of a fitted model returns.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
 
     Returns
     -------
     matplotlib axes
     """
-    table = _drawn(table)
-    heads = short(list(dict.fromkeys(table["attribute"])))
-    places, head_places = grouped_rows(table["attribute"].tolist())
-    labels = _labels(table)
-    width = label_width([*labels, *(f"{head} " for head in heads)])
-    deepest = places[-1] + 0.16
-    ax = axes_of(ax, 4.0 + width, 0.75 + deepest)
-    middle, ends = table["effect"].to_numpy(), table[["low", "high"]].to_numpy()
+    table = _select_rows(table)
+    headings = shorten_labels(list(dict.fromkeys(table["attribute"])))
+    y, heading_y = place_grouped_rows(table["attribute"].tolist())
+    labels = _format_labels(table)
+    width = measure_label_width([*labels, *(f"{head} " for head in headings)])
+    deepest = y[-1] + 0.16
+    ax = ensure_axes(ax, 4.0 + width, 0.75 + deepest)
+    mean, interval = table["effect"].to_numpy(), table[["low", "high"]].to_numpy()
     ax.axvline(0.5, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
     if "respondents_low" in table:
-        people = table[["respondents_low", "respondents_high"]].to_numpy()
+        respondents = table[["respondents_low", "respondents_high"]].to_numpy()
         ax.hlines(
-            places,
-            people[:, 0],
-            people[:, 1],
+            y,
+            respondents[:, 0],
+            respondents[:, 1],
             color="0.55",
             linewidth=1.0,
             zorder=1,
-            label=f"{level_of(table)} of respondents",
+            label=f"{format_interval_level(table)} of respondents",
         )
-    draw_intervals(ax, places, middle, ends[:, 0], ends[:, 1], f"mean, {level_of(table)} interval")
+    draw_intervals(
+        ax,
+        y,
+        mean,
+        interval[:, 0],
+        interval[:, 1],
+        f"mean, {format_interval_level(table)} interval",
+    )
     ax.set(xlim=(-0.01, 1.01), ylim=(deepest, 0), xlabel="probability of being preferred")
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
-    name_grouped_rows(ax, places, labels, head_places, heads)
-    divide_rows(ax, head_places)
-    legend_of(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
+    label_grouped_rows(ax, y, labels, heading_y, headings)
+    draw_row_dividers(ax, heading_y)
+    add_legend(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
     return ax
 
 
-def _drawn(table: "pandas.DataFrame") -> "pandas.DataFrame":
-    """All pairs of an attribute with few levels, else those with the level that is never the better
-    one."""
-    kept = []
+def _select_rows(table: "pandas.DataFrame") -> "pandas.DataFrame":
+    """Select all pairs of attributes with few levels, else comparisons with the base."""
+    # The base is the level that is never the better one.
+    selected = []
     for _, rows in table.groupby("attribute", sort=False):
         base = [level for level in rows["over"].unique() if level not in set(rows["level"])]
         versus = np.isin(rows["over"], base)
-        # For very many levels, neighbours are compared, and the two ends.
-        kept.append(rows if len(rows) <= _MAX_PAIRS or versus.sum() < 3 else rows[versus])
+        # with very many levels, neighbours are compared, and the two ends
+        selected.append(rows if len(rows) <= _MAX_PAIRS or versus.sum() < 3 else rows[versus])
     import pandas as pd
 
-    found = pd.concat(kept)
-    found.attrs.update(table.attrs)
-    return found
+    selection = pd.concat(selected)
+    selection.attrs.update(table.attrs)
+    return selection
 
 
-def _labels(table: "pandas.DataFrame") -> list[str]:
-    """The labels of the rows."""
-    shown = {}
-    # two levels of one attribute must not look the same
+def _format_labels(table: "pandas.DataFrame") -> list[str]:
+    """Format the labels of the rows, such as "2x over 1x"."""
+    short_by_level = {}
+    # labels of two levels of one attribute must differ
     for _, rows in table.groupby("attribute", sort=False):
         levels = list(dict.fromkeys([*rows["level"], *rows["over"]]))
-        shown |= {
+        short_by_level |= {
             (rows["attribute"].iloc[0], level): name
-            for level, name in zip(levels, short(levels), strict=True)
+            for level, name in zip(levels, shorten_labels(levels), strict=True)
         }
     return [
-        f"{shown[attribute, level]} over {shown[attribute, other]}"
-        for attribute, level, other in table[["attribute", "level", "over"]].itertuples(index=False)
+        f"{short_by_level[attribute, level]} over {short_by_level[attribute, base]}"
+        for attribute, level, base in table[["attribute", "level", "over"]].itertuples(index=False)
     ]

@@ -1,4 +1,4 @@
-"""Shares in a simulated market, before and after a change."""
+"""The plot of market shares, before and after a change."""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +7,16 @@ import numpy as np
 from thali._digits import percent
 
 from ._fonts import picture
-from ._style import COLOURS, axes_of, label_width, legend_of, level_of, name_rows, short, thin_grid
+from ._style import (
+    COLOURS,
+    add_legend,
+    draw_thin_grid,
+    ensure_axes,
+    format_interval_level,
+    label_rows,
+    measure_label_width,
+    shorten_labels,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -16,15 +25,16 @@ if TYPE_CHECKING:
 
 @picture("share", "share_low", "share_high", made_by="market_shares()")
 def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the share of every product with its interval; with a change, the share after it below,
-    and the difference.
+    """Draw the share of each product with its interval.
+
+    With a change, the share after it is drawn below, and the difference is written at the right.
 
     Parameters
     ----------
     table : data frame
-        What `ProductClasses.market_shares` returned.
+        The table that `ProductClasses.market_shares` returns.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
 
     Returns
     -------
@@ -33,7 +43,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     Raises
     ------
     ArgumentError
-        If it is another table.
+        If it is a different table.
 
     Examples
     --------
@@ -46,49 +56,51 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['A', 'B']
     """
-    changed = "after" in table
-    names = short(
+    has_change = "after" in table
+    names = shorten_labels(
         [
             ": ".join(map(str, label)) if isinstance(label, tuple) else str(label)
             for label in table.index
         ]
     )
-    height = 0.36 if changed else 0.62
-    size = 4.4 + label_width(names) + 1.4 * changed, 0.9 + (0.5 if changed else 0.34) * len(names)
-    ax = axes_of(ax, *size)
-    at = np.arange(len(names), dtype=float)
-    bars = [("share", -0.2 if changed else 0.0, COLOURS[5] if changed else COLOURS[0], "now")]
-    if changed:
-        bars.append(("after", 0.2, COLOURS[0], "after the change"))
+    height, row_height, bars = 0.62, 0.34, [("share", 0.0, COLOURS[0], "now")]
+    if has_change:
+        height, row_height = 0.36, 0.5
+        bars = [("share", -0.2, COLOURS[5], "now"), ("after", 0.2, COLOURS[0], "after the change")]
+    width = 4.4 + measure_label_width(names) + 1.4 * has_change
+    ax = ensure_axes(ax, width, 0.9 + row_height * len(names))
+    y = np.arange(len(names), dtype=float)
     for name, shift, colour, label in bars:
-        values = table[name].to_numpy(float)
+        shares = table[name].to_numpy(float)
         ends = table[[f"{name}_low", f"{name}_high"]].to_numpy(float)
-        ax.barh(at + shift, values, height=height, color=colour, zorder=2, label=label)
-        ax.hlines(at + shift, *ends.T, color="0.1", linewidth=1.2, zorder=3)
+        ax.barh(y + shift, shares, height=height, color=colour, zorder=2, label=label)
+        ax.hlines(y + shift, *ends.T, color="0.1", linewidth=1.2, zorder=3)
     ends = table[[f"{name}_high" for name, *_ in bars]].to_numpy(float)
     ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.05 * float(ends.max()))))
-    ax.set_xlabel(f"predicted share (line: {level_of(table)} interval)")
-    name_rows(ax, at, names)
+    ax.set_xlabel(f"predicted share (line: {format_interval_level(table)} interval)")
+    label_rows(ax, y, names)
     ax.xaxis.set_major_formatter(lambda value, _: percent(value))
-    thin_grid(ax, "x")
-    if changed:
-        _write_changes(ax, at, table)
-        legend_of(ax, "lower left", (0.0, 1.0), ncols=2, handlelength=1.0)
+    draw_thin_grid(ax, "x")
+    if has_change:
+        _write_changes(ax, y, table)
+        add_legend(ax, "lower left", (0.0, 1.0), ncols=2, handlelength=1.0)
     return ax
 
 
-def _write_changes(ax: "Axes", at: np.ndarray, table: "pandas.DataFrame") -> None:
-    """The difference of every share in percentage points, with its interval, to the right of the
-    bars."""
-    across = ax.get_yaxis_transform()
+def _write_changes(ax: "Axes", y: np.ndarray, table: "pandas.DataFrame") -> None:
+    """Write the change of each share in percentage points beside the bars."""
+    transform = ax.get_yaxis_transform()
     ax.text(1.03, 1.02, "change (points)", transform=ax.transAxes, fontsize=8, va="bottom")
-    for place, row in zip(at, table.to_dict("records"), strict=True):
-        middle, low, high = (_points(row[name]) for name in ("change", "change_low", "change_high"))
+    for row_y, row in zip(y, table.to_dict("records"), strict=True):
+        mean, low, high = (
+            _format_points(row[name]) for name in ("change", "change_low", "change_high")
+        )
         ax.text(
-            1.03, place, f"{middle} ({low} to {high})", transform=across, va="center", fontsize=8.5
+            1.03, row_y, f"{mean} ({low} to {high})", transform=transform, va="center", fontsize=8.5
         )
 
 
-def _points(share: float) -> str:
-    shown = f"{100 * share:+.1f}"
-    return "0.0" if float(shown) == 0 else shown.replace("-", "−")
+def _format_points(share: float) -> str:
+    """Format a difference of shares in percentage points."""
+    points = f"{100 * share:+.1f}"
+    return "0.0" if float(points) == 0 else points.replace("-", "−")

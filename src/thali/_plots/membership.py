@@ -1,5 +1,4 @@
-"""Who owns the features that were matched across draws: options by features, near ones side by
-side."""
+"""The plot of owners of features that were matched across draws."""
 
 from typing import TYPE_CHECKING
 
@@ -8,35 +7,35 @@ import numpy as np
 from thali._arguments import whole
 
 from ._fonts import picture
-from ._style import SHADES, axes_of, head_columns, label_width, short
+from ._style import SHADES, ensure_axes, label_columns, measure_label_width, shorten_labels
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_TALLEST = 22.0  # inches of all rows together
-_MAX_LABELS = 200  # more rows than this have no room for a label each
+_MAX_HEIGHT = 22.0  # inches
+_MAX_LABELS = 200  # with more rows not every row has a label
 
 
 @picture(made_by="membership()", attrs=("probability", "word"))
 def membership(
     table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: int = 30
 ) -> "Axes":
-    """Draw which options own the features that were matched across draws, and how surely.
+    """Draw the probability that each option owns each matched feature.
 
     A row is an option, a column a feature; the darker a cell, the larger the share of the draws
     with the feature in which the option owns it. The probability of the feature and its mean weight
-    stand above it, with an asterisk if the chains do not agree on the probability (R-hat above
-    1.05). Options that share features are neighbours: rows are the leaves of a hierarchical
-    clustering (average linkage) of the weight that two options share in the mean, and columns
-    follow the rows.
+    are written above it, with an asterisk if the chains do not agree on the probability (R-hat
+    above 1.05). Options that share features are neighbours: rows are the leaves of a hierarchical
+    clustering (average linkage) of the mean weight that two options share, and columns follow the
+    rows.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        What `membership()` of a fitted model returned.
+        The table that `membership()` of a fitted model returns.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
     max_features : int, 1 or more
         The largest number of features to show, the most probable ones.
 
@@ -47,7 +46,7 @@ def membership(
     Raises
     ------
     ArgumentError
-        If max_features is less than 1.
+        If `max_features` is less than 1.
 
     Examples
     --------
@@ -60,26 +59,32 @@ def membership(
     'probability of the feature, mean weight'
     """
     whole("max_features", max_features, 1)
-    owned, labels = table.to_numpy()[:, :max_features], table.index.tolist()
-    n, k = owned.shape
+    ownership, labels = table.to_numpy()[:, :max_features], table.index.tolist()
+    n, k = ownership.shape
     features = {name: np.array(table.attrs[name])[:k] for name in ("probability", "converged")}
     has_weights, word = "weight" in table.attrs, table.attrs["word"]
     probability = features["probability"]
     weight = np.array(table.attrs["weight"])[:k] if has_weights else np.ones(k)
-    rows = _order(owned, probability * weight)
-    # the mean one of the owners
-    place = np.arange(n) @ owned[rows] / np.maximum(owned.sum(0), 1e-12)
-    columns = np.argsort(place, kind="stable")
-    shown = short([labels[row] for row in rows])
-    row_height = min(0.24, _TALLEST / n)
-    ax = axes_of(ax, label_width(shown) + max(2.0, 0.36 * k) + 1.4, max(2.4, row_height * n + 1.0))
-    mesh = ax.pcolormesh(owned[rows][:, columns], cmap=SHADES, vmin=0.0, vmax=1.0) if k else None
+    rows = _order_rows(ownership, probability * weight)
+    # mean row of the owners
+    mean_row = np.arange(n) @ ownership[rows] / np.maximum(ownership.sum(0), 1e-12)
+    columns = np.argsort(mean_row, kind="stable")
+    row_labels = shorten_labels([labels[row] for row in rows])
+    row_height = min(0.24, _MAX_HEIGHT / n)
+    ax = ensure_axes(
+        ax,
+        measure_label_width(row_labels) + max(2.0, 0.36 * k) + 1.4,
+        max(2.4, row_height * n + 1.0),
+    )
+    mesh = (
+        ax.pcolormesh(ownership[rows][:, columns], cmap=SHADES, vmin=0.0, vmax=1.0) if k else None
+    )
     for line in range(1, k):
         ax.axvline(line, color="0.92", linewidth=0.6)
     ax.set(xlim=(0, max(k, 1)), ylim=(n, 0))
     step = -(-n // _MAX_LABELS)
     size = float(np.clip(62 * row_height, 5.0, 9.0))
-    ax.set_yticks(np.arange(0, n, step) + 0.5, shown[::step], parse_math=False, fontsize=size)
+    ax.set_yticks(np.arange(0, n, step) + 0.5, row_labels[::step], parse_math=False, fontsize=size)
     mark = np.where(features["converged"].astype(bool), "", "*")
     names = [
         f"{probability[column]:.2f}{mark[column]}" + f"\n{weight[column]:.2g}" * has_weights
@@ -92,19 +97,18 @@ def membership(
         + "\n(*: chains disagree)" * any(mark)
     )
     ax.set_xlabel(heading if k else f"no probable {word}")
-    head_columns(ax, mesh, "membership")
+    label_columns(ax, mesh, "membership")
     return ax
 
 
-def _order(owned: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The rows as the leaves of a dendrogram of the expected shared weight, near leaves side by
-    side."""
+def _order_rows(ownership: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Order the rows as leaves of a clustering by expected shared weight."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 
-    if len(owned) < 3 or not owned.any():
-        return np.arange(len(owned))
-    shared = (owned * weight) @ owned.T
+    if len(ownership) < 3 or not ownership.any():
+        return np.arange(len(ownership))
+    shared = (ownership * weight) @ ownership.T
     distance = shared.max() - shared
     np.fill_diagonal(distance, 0.0)
     return leaves_list(

@@ -1,15 +1,15 @@
-"""How probable it is that more votes separate the leaders."""
+"""The plot of the probability that more votes separate the leaders."""
 
 from typing import TYPE_CHECKING
 
 from ._fonts import picture
-from ._style import COLOURS, axes_of, hide_spines, legend_of
+from ._style import COLOURS, add_legend, ensure_axes, hide_spines
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_WAYS = {
+_LABELS = {
     "as_so_far": "votes on pairs in the current mix",
     "among_these": "votes on pairs of the leaders only",
 }
@@ -17,14 +17,14 @@ _WAYS = {
 
 @picture("among_these", made_by="more_votes()")
 def more_votes(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the probability that the leaders are separated, by the number of further votes.
+    """Draw the probability of separated leaders by the number of additional votes.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        What `more_votes()` of a leaderboard returned.
+        The table that `more_votes()` of a leaderboard returns.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
 
     Returns
     -------
@@ -36,14 +36,14 @@ def more_votes(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     >>> more_votes(pd.DataFrame({"among_these": [0.0, 0.6, 0.9]}, index=[0, 50, 100])).get_ylabel()
     'probability that the leaders are separated'
     """
-    ax = axes_of(ax, 5.6, 3.6)
-    table = table.loc[table.index > 0]  # on a logarithmic axis
-    for number, (way, label) in enumerate(_WAYS.items()):
-        if way in table:
+    ax = ensure_axes(ax, 5.6, 3.6)
+    table = table.loc[table.index > 0]  # the axis is logarithmic
+    for index, (column, label) in enumerate(_LABELS.items()):
+        if column in table:
             ax.plot(
                 table.index,
-                table[way],
-                color=COLOURS[number],
+                table[column],
+                color=COLOURS[index],
                 marker="o",
                 markersize=3.5,
                 label=label,
@@ -53,5 +53,5 @@ def more_votes(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.set_ylabel("probability that the leaders are separated")
     ax.xaxis.set_major_formatter(lambda votes, _: f"{votes:,.0f}")
     hide_spines(ax)
-    legend_of(ax, "lower left", (0.0, 1.0))
+    add_legend(ax, "lower left", (0.0, 1.0))
     return ax

@@ -1,4 +1,4 @@
-"""What was observed against what the model predicts."""
+"""The plot of observations against predictions."""
 
 from typing import TYPE_CHECKING
 
@@ -8,44 +8,43 @@ from thali._digits import number, percent
 
 from ._fonts import picture
 from ._style import (
-    axes_of,
+    add_legend,
+    ensure_axes,
+    format_interval_level,
     hide_spines,
-    label_width,
-    legend_of,
-    level_of,
+    map_short_labels,
     mark_points,
-    short_set,
-    shortened,
+    measure_label_width,
+    shorten_member_list,
 )
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_WORST = 5
+_MAX_NAMED = 5
 
 
 @picture("observed", "predicted", made_by="findings()['choice_probabilities']")
 def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the observed proportion of each pair, or member of a set, or its similarity, against the
-    predicted one.
+    """Draw observed proportions or similarities against predictions.
 
-    A point is a pair: across, the posterior mean of the probability that its first option is
-    chosen, with its interval; up, how often it was chosen. For `Choices` it is a member of an
-    offered set, for best-worst choices an option, as the best and as the worst; for similarities
-    the mean and the observation, which scatters about the line by the standard deviation of a
-    similarity. Points far from the diagonal are badly predicted; the five with the largest
-    abs(observed - predicted), of proportions divided by sqrt(predicted (1 - predicted) /
-    comparisons), are named. If there are more than 2,000 points, those with the most choices are
+    A point is a pair: the horizontal position is the posterior mean of the probability that its
+    first option is chosen, with its interval; the vertical position is the observed proportion. For
+    `Choices` it is a member of an offered set, for best-worst choices an option, as the best and as
+    the worst; for similarities the mean and the observation, which scatters about the line by the
+    standard deviation of a similarity. Points far from the diagonal are badly predicted; the five
+    with the largest abs(observed - predicted), for proportions divided by sqrt(predicted (1 -
+    predicted) / comparisons), are named. Of more than 2,000 points, those with the most choices are
     shown, or evenly spaced ones.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        The table of the finding "choice_probabilities" of a fitted model; that of a fit by maximum
-        likelihood has no intervals. Without a column `n` it is of similarities.
+        The table of the finding "choice_probabilities" of a fitted model; a fit by maximum
+        likelihood has no intervals. Without a column `n` the rows are similarities.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
 
     Returns
     -------
@@ -72,31 +71,30 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     )
     if is_share:
         error = np.sqrt(np.maximum(predicted * (1 - predicted), 1e-12) / table["n"].to_numpy(float))
-        ends, written, quantities = (
-            np.array([-0.02, 1.02]),
-            "{:.2f}".format,
-            ("proportion", "probability"),
-        )
+        limits, format_number = np.array([-0.02, 1.02]), "{:.2f}".format
+        quantities = ("proportion", "probability")
     else:
-        error, written, quantities = np.ones(len(table)), number, ("similarity", "similarity")
-        ends = np.array([min(observed.min(), low.min()), max(observed.max(), high.max())])
-        ends += np.array([-0.03, 0.03]) * max(float(np.ptp(ends)), 1e-9)
-    worst = np.argsort(-np.abs(observed - predicted) / error, kind="stable")[:_WORST]
-    names, what = _names(table)
-    named = [
-        f"{names[k]}\nobserved {written(float(observed[k]))}, predicted"
-        f" {written(float(predicted[k]))}"
+        error, format_number, quantities = np.ones(len(table)), number, ("similarity", "similarity")
+        limits = np.array([min(observed.min(), low.min()), max(observed.max(), high.max())])
+        limits += np.array([-0.03, 0.03]) * max(float(np.ptp(limits)), 1e-9)
+    worst = np.argsort(-np.abs(observed - predicted) / error, kind="stable")[:_MAX_NAMED]
+    names, row_type = _name_points(table)
+    labels = [
+        f"{names[k]}\nobserved {format_number(float(observed[k]))}, predicted"
+        f" {format_number(float(predicted[k]))}"
         for k in worst.tolist()
     ]
-    ax = axes_of(ax, 4.8 + label_width([line for name in named for line in name.split("\n")]), 4.7)
-    ax.plot(ends, ends, color="0.6", linewidth=0.8, zorder=1)
+    ax = ensure_axes(
+        ax, 4.8 + measure_label_width([line for name in labels for line in name.split("\n")]), 4.7
+    )
+    ax.plot(limits, limits, color="0.6", linewidth=0.8, zorder=1)
     bars = {
         "fmt": "none",
         "elinewidth": 0.8,
         "alpha": min(1.0, 0.15 + 30 / len(observed)),
         "zorder": 2,
     }
-    # a mean may lie outside an equal-tailed interval, hence the maximum
+    # a mean may be outside an equal-tailed interval, hence the maximum
     ax.errorbar(
         predicted,
         observed,
@@ -105,56 +103,59 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         **bars,
     )
     ax.scatter(predicted, observed, s=9, color="0.3", linewidth=0, zorder=3)
-    mark_points(ax, predicted[worst], observed[worst], named)
-    ax.set(xlim=ends, ylim=ends, aspect="equal", anchor="W", ylabel=f"observed {quantities[0]}")
-    of = table.attrs.get("of", len(table))
-    of_all = "" if len(table) == of else f", {len(table):,} of {of:,} {what}"
-    shown = f"mean and {level_of(table)} interval" if has_interval else "maximum likelihood"
-    ax.set_xlabel(f"predicted {quantities[1]} ({shown}{of_all})")
+    mark_points(ax, predicted[worst], observed[worst], labels)
+    ax.set(xlim=limits, ylim=limits, aspect="equal", anchor="W", ylabel=f"observed {quantities[0]}")
+    total = table.attrs.get("of", len(table))
+    subset_note = "" if len(table) == total else f", {len(table):,} of {total:,} {row_type}"
+    point_note = "maximum likelihood"
+    if has_interval:
+        point_note = f"mean and {format_interval_level(table)} interval"
+    ax.set_xlabel(f"predicted {quantities[1]} ({point_note}{subset_note})")
     if "explained" in table.attrs:
-        ax.set_title(_title(table.attrs["explained"]), fontsize=10, loc="left")
+        ax.set_title(_format_title(table.attrs["explained"]), fontsize=10, loc="left")
     hide_spines(ax)
-    legend_of(ax, "upper left", (1.02, 1), title="Worst-predicted pairs", labelspacing=0.9)
+    add_legend(ax, "upper left", (1.02, 1), title="Worst-predicted pairs", labelspacing=0.9)
     return ax
 
 
-def _title(share: float) -> str:
-    """How much of the variance of similarities is accounted for."""
-    return (
-        "all similarities are equal"
-        if np.isnan(share)
-        else f"variance accounted for: {percent(share, 1)}"
-    )
+def _format_title(share: float) -> str:
+    """Format the variance of similarities accounted for."""
+    if np.isnan(share):
+        return "all similarities are equal"
+    return f"variance accounted for: {percent(share, 1)}"
 
 
-def _names(table: "pandas.DataFrame") -> tuple[list[str], str]:
-    """The names of what was chosen in each row, and what the rows are."""
+def _name_points(table: "pandas.DataFrame") -> tuple[list[str], str]:
+    """Return the names of the rows, and the type of the rows."""
     if "named" in table:
-        shown = shortened(table["option"].tolist())
+        short_labels = map_short_labels(table["option"].tolist())
         return [
-            f"{shown[label]} named the {which}"
-            for label, which in zip(table["option"], table["named"], strict=True)
+            f"{short_labels[label]} named the {role}"
+            for label, role in zip(table["option"], table["named"], strict=True)
         ], "options"
     if "offered" in table:
-        shown, is_one_set = (
-            shortened(table["alternative"].tolist()),
-            len(set(table["offered"])) == 1,
-        )
-        rows = zip(table["alternative"], table["offered"], strict=True)
-        of_sets = [
-            shown[label] if is_one_set else f"{shown[label]}\nout of {short_set(of)}"
-            for label, of in rows
-        ]
-        return of_sets, "members of sets"
-    shown = shortened([*table["a"], *table["b"]])
-    a, b = ([shown[label] for label in table[side]] for side in ("a", "b"))
+        short_labels = map_short_labels(table["alternative"].tolist())
+        names = [short_labels[label] for label in table["alternative"]]
+        if len(set(table["offered"])) > 1:
+            sets = map(shorten_member_list, table["offered"])
+            names = [f"{name}\nout of {members}" for name, members in zip(names, sets, strict=True)]
+        return names, "members of sets"
+    short_labels = map_short_labels([*table["a"], *table["b"]])
+    a, b = ([short_labels[label] for label in table[column]] for column in ("a", "b"))
     between = "over" if "n" in table else "and"
     if "outcome" not in table:
-        return [_named(*pair, between) for pair in zip(a, b, strict=True)], "pairs"
-    words = {"a": _named, "b": lambda x, y: _named(y, x), "tie": lambda x, y: f"{x} and {y} tied"}
-    return [words[how](x, y) for how, x, y in zip(table["outcome"], a, b, strict=True)], "outcomes"
+        return [_format_pair(*pair, between) for pair in zip(a, b, strict=True)], "pairs"
+    format_by_outcome = {
+        "a": _format_pair,
+        "b": lambda x, y: _format_pair(y, x),
+        "tie": lambda x, y: f"{x} and {y} tied",
+    }
+    return [
+        format_by_outcome[outcome](x, y)
+        for outcome, x, y in zip(table["outcome"], a, b, strict=True)
+    ], "outcomes"
 
 
-def _named(a: str, b: str, between: str = "over") -> str:
-    """Two options, on two lines if they are long."""
+def _format_pair(a: str, b: str, between: str = "over") -> str:
+    """Format two options, on two lines if they are long."""
     return f"{a}\n{between} {b}" if len(a) + len(b) > 20 else f"{a} {between} {b}"

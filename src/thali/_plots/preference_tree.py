@@ -1,4 +1,4 @@
-"""A preference tree: aspects as branches, as long as their weights."""
+"""The plot of a preference tree: aspects as branches of lengths equal to weights."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._fonts import picture
-from .tree import draw
+from .tree import draw_branches
 
 if TYPE_CHECKING:
     import pandas
@@ -15,14 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Branches:
+    """Branches of a preference tree, in the order of a `Tree`."""
+
     names: list[str]
     parents: np.ndarray
     lengths: np.ndarray
     n_leaves: int
 
-    def depths(self) -> np.ndarray:
+    def compute_depths(self) -> np.ndarray:
+        """Compute the distance of each node from the root."""
         depths = np.zeros(len(self.names))
-        for node in range(len(self.names) - 2, -1, -1):  # every node comes before its parent
+        for node in range(len(self.names) - 2, -1, -1):  # children come before parents
             depths[node] = depths[self.parents[node]] + self.lengths[node]
         return depths
 
@@ -33,16 +36,16 @@ def preference_tree(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axe
 
     Each aspect is a branch whose length is its weight; an option is at the end of its unique
     branch, at the sum of the weights of all its aspects. The choice between two options depends on
-    their branches up to the common node. Without an aspect that options share there are no branches
-    but those of the options, the longest first.
+    their branches up to the common node. Without shared aspects there are only branches of options,
+    the longest first.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Branches: name, parent (a row, -1 of the root), length; leaves first, the root last,
-        ``attrs["leaves"]``.
+        Branches: name, parent (a row, -1 for the root), length; leaves first, the root last.
+        ``attrs["leaves"]`` is the number of leaves.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
 
     Returns
     -------
@@ -72,11 +75,11 @@ def preference_tree(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axe
     """
     parents, lengths = table["parent"].to_numpy(int), table["length"].to_numpy(float)
     branches = _Branches(table["name"].tolist(), parents, lengths, table.attrs["leaves"])
-    depths = branches.depths()
-    ax, heights = draw(branches, depths, ax)
+    depths = branches.compute_depths()
+    ax, heights = draw_branches(branches, depths, ax)
     n = branches.n_leaves
     deepest = float(depths.max())
-    # Leaves end at different depths: a dotted line leads to the label.
+    # leaves end at different depths: a dotted line leads to the label
     ax.hlines(heights[:n], depths[:n], 1.005 * deepest, colors="0.7", linestyles=":", linewidth=0.8)
     ax.set_xlabel("sum of weights")
     return ax

@@ -1,4 +1,4 @@
-"""The posterior of the options' ranks."""
+"""The plot of the posterior ranks of options."""
 
 from typing import TYPE_CHECKING
 
@@ -8,30 +8,37 @@ from thali._posterior.interval import interval_name
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import SHADES, axes_of, interval_of, label_width, short, whole_ticks
+from ._style import (
+    SHADES,
+    compute_integer_ticks,
+    ensure_axes,
+    measure_label_width,
+    read_interval_probability,
+    shorten_labels,
+)
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
 
-MIN_DRAWN = 0.005  # less probable ranks stay white
+MIN_DRAWN = 0.005  # less probable ranks are white
 
 
 @picture("rank", "rank_low", "rank_high", "p_1", made_by="ranks(every_rank=True)")
 def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the probability of each rank of each option, the best option at the top.
+    """Draw the probability of each rank of each option, best first.
 
-    Darker cells are more probable; white is below .005. Dot and line are the posterior mean of the
-    rank and its interval. The rank is that of the utility, the weight of all aspects of an option:
-    of two options, the one with the higher utility is chosen more often.
+    Darker cells are more probable; white is below 0.005. Dot and line are the posterior mean of the
+    rank and its interval. Options are ranked by utility, the total weight of their aspects: of two
+    options, the one with the higher utility is chosen more often.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        What `ranks(every_rank=True)` of a fitted model returned.
+        The table that `ranks(every_rank=True)` of a fitted model returns.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
 
     Returns
     -------
@@ -47,20 +54,19 @@ def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     >>> ranks(model.ranks(every_rank=True)).get_xlabel()
     'rank (mean and 89 % interval)'
     """
-    labels = short(table.index.tolist())
+    labels = shorten_labels(table.index.tolist())
     n = len(labels)
     if f"p_{n}" not in table:
         raise ArgumentError(
             "plots.ranks requires the probability of every rank: pass `ranks(every_rank=True)`."
         )
     cell = 0.34 if n <= 12 else max(0.13, 4.4 / n)
-    ax = axes_of(
-        ax, 1.6 + label_width(labels) * (1.0 if n <= 24 else 0.6) + cell * n, 1.0 + cell * n
-    )
+    size = 10 if n <= 24 else 6
+    ax = ensure_axes(ax, 1.6 + measure_label_width(labels) * (size / 10) + cell * n, 1.0 + cell * n)
     probability = table[[f"p_{r + 1}" for r in range(n)]].to_numpy()
-    drawn = np.ma.masked_less(probability, MIN_DRAWN)
+    cells = np.ma.masked_less(probability, MIN_DRAWN)
     image = ax.imshow(
-        drawn,
+        cells,
         cmap=SHADES,
         vmin=0.0,
         vmax=max(float(probability.max()), 1e-9),
@@ -68,17 +74,16 @@ def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     )
     rows = np.arange(n)
     mean, low, high = (table[name].to_numpy() for name in ("rank", "rank_low", "rank_high"))
-    # a white edge, so that dots and lines are seen on pale and on dark cells
+    # a white edge makes dots and lines visible on pale and dark cells
     ax.hlines(rows, low, high, color="white", linewidth=2.6, zorder=2)
     ax.hlines(rows, low, high, color="black", linewidth=1.0, zorder=3)
     ax.scatter(mean, rows, s=16, color="black", edgecolor="white", linewidth=0.8, zorder=4)
-    size = 10 if n <= 24 else 6
     ax.set_yticks(rows, labels, fontsize=size)
     for text in ax.get_yticklabels():
         text.set_parse_math(False)
-    ax.set_xticks(whole_ticks(n))
+    ax.set_xticks(compute_integer_ticks(n))
     ax.tick_params(axis="x", labelsize=size)
-    ax.set_xlabel(f"rank (mean and {interval_name(interval_of(table))})")
+    ax.set_xlabel(f"rank (mean and {interval_name(read_interval_probability(table))})")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     ax.figure.colorbar(image, ax=ax, label="probability", shrink=min(1.0, 0.5 + 2.0 / n), pad=0.02)

@@ -1,12 +1,12 @@
-"""The sets of options that reach most people."""
+"""The plot of sets of options that reach most respondents."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._by_group import draw_groups, height_of
 from ._fonts import picture
-from ._style import axes_of, label_width, level_of, short_set
+from ._grouped_intervals import compute_rows_height, draw_groups
+from ._style import ensure_axes, format_interval_level, measure_label_width, shorten_member_list
 
 if TYPE_CHECKING:
     import pandas
@@ -15,14 +15,16 @@ if TYPE_CHECKING:
 
 @picture("members", "reach", "low", "high", made_by="respondents.reach()")
 def reach(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the share of people whom each of the best sets of options reaches, and its interval.
+    """Draw the share of respondents reached by the best sets of options.
+
+    A line is the interval of the share.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        What `respondents.reach()` of a fitted model returned.
+        The table that `respondents.reach()` of a fitted model returns.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
 
     Returns
     -------
@@ -37,9 +39,11 @@ def reach(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     >>> [text.get_text() for text in reach(table).get_yticklabels()]
     ['tea, milk']
     """
-    labels = [short_set(", ".join(members)) for members in table["members"]]
-    ax = axes_of(ax, 3.6 + label_width(labels), 0.9 + height_of(len(labels), 1))
+    labels = [shorten_member_list(", ".join(members)) for members in table["members"]]
+    ax = ensure_axes(
+        ax, 3.6 + measure_label_width(labels), 0.9 + compute_rows_height(len(labels), 1)
+    )
     draw_groups(ax, labels, {"": 100.0 * np.asarray(table[["reach", "low", "high"]], float).T})
     ax.set_xlim(right=100.5)
-    ax.set_xlabel(f"% of respondents reached ({level_of(table)} interval)")
+    ax.set_xlabel(f"% of respondents reached ({format_interval_level(table)} interval)")
     return ax

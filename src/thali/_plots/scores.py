@@ -1,4 +1,4 @@
-"""Scores of options from 0 to 100, of all people or by group."""
+"""The plot of preference scores from 0 to 100, overall or by group."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from thali.errors import ArgumentError
 
-from ._by_group import MAX_GROUPS, draw_groups, height_of
 from ._fonts import picture
-from ._style import axes_of, label_width, level_of, short
+from ._grouped_intervals import MAX_GROUPS, compute_rows_height, draw_groups
+from ._style import ensure_axes, format_interval_level, measure_label_width, shorten_labels
 
 if TYPE_CHECKING:
     import pandas
@@ -19,18 +19,17 @@ _COLUMNS = ["score", "low", "high"]
 
 @picture("score", "low", "high", made_by="scores()")
 def scores(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the score of each option and its interval, the option with the highest mean score at the
-    top.
+    """Draw the score of each option and its interval, highest mean first.
 
-    The thin line is the score of an average option, 100 over their number; on an anchored scale
-    that of the option which stands for none of the others.
+    The thin line is the score of an average option, 100 divided by the number of options; on an
+    anchored scale it is the score of the none option.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        What `scores()` of a fitted model returned.
+        The table that `scores()` of a fitted model returns.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
 
     Returns
     -------
@@ -58,20 +57,22 @@ def scores(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         )
     mean: Any = table.groupby(level="option", sort=False)["score"].mean()
     options = mean.sort_values(ascending=False, kind="stable").index
-    labels = short([str(option) for option in options])
-    ax = axes_of(ax, 4.2 + label_width(labels), 1.2 + height_of(len(labels), len(groups)))
-    each = {group: table.loc[group] if group != "" else table for group in groups}
-    of = "" if len(groups) == 1 else f"{table.index.names[0]} "
-    found = {
-        f"{of}{group}".strip(): np.asarray(rows.loc[options, _COLUMNS]).T
-        for group, rows in each.items()
-    }
-    draw_groups(ax, labels, found)
-    none = table.attrs.get("none")
-    ax.axvline(
-        100.0 / len(options) if none is None else 100.0, color="0.7", linewidth=0.8, zorder=0
+    labels = shorten_labels([str(option) for option in options])
+    ax = ensure_axes(
+        ax, 4.2 + measure_label_width(labels), 1.2 + compute_rows_height(len(labels), len(groups))
     )
+    rows_by_group = {group: table.loc[group] if group != "" else table for group in groups}
+    prefix = "" if len(groups) == 1 else f"{table.index.names[0]} "
+    intervals = {
+        f"{prefix}{group}".strip(): np.asarray(rows.loc[options, _COLUMNS]).T
+        for group, rows in rows_by_group.items()
+    }
+    draw_groups(ax, labels, intervals)
+    none_option = table.attrs.get("none")
+    reference, scale = 100.0 / len(options), "sum 100"
+    if none_option is not None:
+        reference, scale = 100.0, f"{shorten_labels([none_option])[0]} = 100"
+    ax.axvline(reference, color="0.7", linewidth=0.8, zorder=0)
     ax.set_xlim(left=0.0)
-    scale = "sum 100" if none is None else f"{short([none])[0]} = 100"
-    ax.set_xlabel(f"preference score, {scale} (mean and {level_of(table)} interval)")
+    ax.set_xlabel(f"preference score, {scale} (mean and {format_interval_level(table)} interval)")
     return ax

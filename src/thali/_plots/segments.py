@@ -1,4 +1,4 @@
-"""Segments of people: how large they are, and what each prefers."""
+"""The plot of segments of respondents: their sizes and preferences."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,106 +9,72 @@ from thali._posterior.interval import interval_name
 from ._fonts import picture
 from ._style import (
     COLOURS,
-    divide_rows,
-    grouped_rows,
+    create_axes,
+    draw_row_dividers,
     hide_spines,
-    interval_of,
-    label_width,
-    name_grouped_rows,
-    new_axes,
-    short,
+    label_grouped_rows,
+    measure_label_width,
+    place_grouped_rows,
+    read_interval_probability,
+    shorten_labels,
 )
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas
     from matplotlib.axes import Axes
 
-_MAX_LEVELS = 28  # in the picture; of more, those in which segments differ most
-_WIDTH, _NAME = 1.75, 24  # inches of a segment, letters in a line of its name
+_MAX_LEVELS = 28  # of more levels, those in which segments differ most
+_SEGMENT_WIDTH, _LINE_LENGTH = 1.75, 24  # inches per segment, characters per line
 
 
 @picture(made_by="respondents.segments()", has="profiles")
 def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
-    """Draw what the people of each segment prefer, beside everybody.
+    """Draw the preferences of each segment, compared with all respondents.
 
-    A column is a segment, with its size and what distinguishes it. A point is how often its people
-    prefer the level to another one of the attribute, all else being equal, or the option to another
-    one; the short grey line is everybody, and the dashed one indifference. The line through a point
-    is the interval over draws.
+    A column is a segment, with its size and its distinguishing features. A point is the probability
+    that its respondents prefer the level to another level of the attribute, all else being equal,
+    or the option to another option; the short grey line is the value of all respondents, and the
+    dashed line indifference. The line through a point is the interval over draws.
 
     Parameters
     ----------
     found : Segments
-        What `respondents.segments()` of a fitted model returned.
+        The result that `respondents.segments()` of a fitted model returns.
     ax : sequence of matplotlib axes, optional
-        Where to draw, one a segment; a new figure if None.
+        Axes to draw in, one per segment; None creates a new figure.
 
     Returns
     -------
     list of matplotlib axes
-        One a segment.
+        One per segment.
     """
     profiles = found.profiles
     if is_of_options := "option" in profiles:
         profiles = profiles.rename(columns={"option": "level"}).assign(attribute="")
-    attributes, levels = _shown(profiles)
-    places, heads = grouped_rows(attributes)
-    names = [] if is_of_options else short(list(dict.fromkeys(attributes)))
-    labels = _short_levels(attributes, levels)
-    tall = max(places[-1] + 0.16, 1.0)
-    wide = label_width([*labels, *(f"{name} " for name in names)])
-    wrapped = list(map(_wrapped, found.sizes["name"]))
-    lines = 1 + max(name.count("\n") for name in wrapped)
+    attributes, levels = _select_levels(profiles)
+    y, heading_y = place_grouped_rows(attributes)
+    headings = [] if is_of_options else shorten_labels(list(dict.fromkeys(attributes)))
+    labels = _shorten_levels(attributes, levels)
+    height = max(y[-1] + 0.16, 1.0)
+    labels_width = measure_label_width([*labels, *(f"{name} " for name in headings)])
+    wrapped_names = list(map(_wrap_segment_name, found.sizes["name"]))
+    lines = 1 + max(name.count("\n") for name in wrapped_names)
     if ax is None:
-        ax = new_axes(wide + _WIDTH * len(found), 1.0 + 0.16 * lines + tall, 1, len(found))
-    drawn = list(ax)
-    wanted = list(zip(attributes, levels, strict=True))
-    for number, (panel, (segment, row)) in enumerate(
-        zip(drawn, found.sizes.to_dict("index").items(), strict=True)
+        ax = create_axes(
+            labels_width + _SEGMENT_WIDTH * len(found), 1.0 + 0.16 * lines + height, 1, len(found)
+        )
+    panels = list(ax)
+    rows = list(zip(attributes, levels, strict=True))
+    for index, (panel, (segment, row)) in enumerate(
+        zip(panels, found.sizes.to_dict("index").items(), strict=True)
     ):
-        own = (
-            profiles.loc[profiles["segment"] == segment]
-            .set_index(["attribute", "level"])
-            .loc[wanted]
+        profile = (
+            profiles.loc[profiles["segment"] == segment].set_index(["attribute", "level"]).loc[rows]
         )
-        colour = COLOURS[number % len(COLOURS)]
-        panel.axvline(0.5, color="0.6", linewidth=0.8, linestyle="--", zorder=0)
-        panel.hlines(
-            places,
-            own["all_respondents"],
-            own["preferred"],
-            color=colour,
-            alpha=0.35,
-            linewidth=4.0,
-            zorder=1,
-        )
-        panel.vlines(
-            own["all_respondents"],
-            places - 0.08,
-            places + 0.08,
-            color="0.35",
-            linewidth=1.6,
-            zorder=2,
-        )
-        panel.hlines(
-            places,
-            own["preferred_low"],
-            own["preferred_high"],
-            color=colour,
-            linewidth=1.4,
-            zorder=3,
-        )
-        panel.plot(
-            own["preferred"],
-            places,
-            "o",
-            color=colour,
-            markersize=5,
-            markeredgecolor="white",
-            zorder=4,
-            label="segment",
-        )
-        divide_rows(panel, heads)
+        colour = COLOURS[index % len(COLOURS)]
+        _draw_profile(panel, profile, y, colour)
+        draw_row_dividers(panel, heading_y)
         interval = f"{100 * row['share_low']:.0f} to {percent(row['share_high'])}"
         title = f"Segment {segment}\n{percent(row['share'])} ({interval})"
         panel.set_title(
@@ -117,74 +83,94 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
         panel.text(
             0.0,
             1.0,
-            wrapped[number],
+            wrapped_names[index],
             transform=panel.transAxes,
             fontsize=8,
             va="bottom",
             parse_math=False,
         )
-        panel.set(xlim=(-0.03, 1.03), ylim=(tall, 0))
+        panel.set(xlim=(-0.03, 1.03), ylim=(height, 0))
         panel.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         panel.tick_params(axis="y", length=0)
         hide_spines(panel, "left")
-        panel.set_yticks([*places, *heads], [""] * (len(places) + len(heads)))
-    first = drawn[0]
-    name_grouped_rows(first, places, labels, heads, names)
-    figure = first.figure
-    what, interval = (
-        "option" if is_of_options else "level",
-        interval_name(interval_of(found.profiles)),
-    )
+        panel.set_yticks([*y, *heading_y], [""] * (len(y) + len(heading_y)))
+    left_panel = panels[0]
+    label_grouped_rows(left_panel, y, labels, heading_y, headings)
+    figure = left_panel.figure
+    row_type = "option" if is_of_options else "level"
+    interval = interval_name(read_interval_probability(found.profiles))
     figure.supxlabel(
-        f"probability that the {what} is preferred to another\n(grey: all respondents; line:"
+        f"probability that the {row_type} is preferred to another\n(grey: all respondents; line:"
         f" {interval}; percentages: shares of respondents)",
         fontsize=9,
     )
-    return drawn
+    return panels
 
 
-def _shown(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
-    """The levels that are drawn: all, or those of the attributes, or the options, in which segments
-    differ most."""
-    far = (profiles["preferred"] - profiles["all_respondents"]).abs()
+def _draw_profile(panel: "Axes", profile: "pandas.DataFrame", y: "np.ndarray", colour: str) -> None:
+    """Draw the preferences of a segment, with lines to the values of all respondents."""
+    all_respondents, preferred = profile["all_respondents"], profile["preferred"]
+    panel.axvline(0.5, color="0.6", linewidth=0.8, linestyle="--", zorder=0)
+    panel.hlines(y, all_respondents, preferred, color=colour, alpha=0.35, linewidth=4.0, zorder=1)
+    panel.vlines(all_respondents, y - 0.08, y + 0.08, color="0.35", linewidth=1.6, zorder=2)
+    low, high = profile["preferred_low"], profile["preferred_high"]
+    panel.hlines(y, low, high, color=colour, linewidth=1.4, zorder=3)
+    panel.plot(
+        preferred,
+        y,
+        "o",
+        color=colour,
+        markersize=5,
+        markeredgecolor="white",
+        zorder=4,
+        label="segment",
+    )
+
+
+def _select_levels(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
+    """Select attributes and levels to draw: all, or where segments differ most."""
+    distances = (profiles["preferred"] - profiles["all_respondents"]).abs()
     if not profiles["attribute"].iloc[0]:
-        differences: Any = far.groupby(profiles["level"], sort=False).max()
-        most = differences.nlargest(_MAX_LEVELS).index
-        options = [option for option in profiles["level"].unique() if option in most]
+        differences: Any = distances.groupby(profiles["level"], sort=False).max()
+        selected = differences.nlargest(_MAX_LEVELS).index
+        options = [option for option in profiles["level"].unique() if option in selected]
         return [""] * len(options), options
     levels: dict[str, list[str]] = {}
     differs: dict[str, float] = {}
-    for attribute, level, own in zip(
-        profiles["attribute"], profiles["level"], far.tolist(), strict=True
+    for attribute, level, difference in zip(
+        profiles["attribute"], profiles["level"], distances.tolist(), strict=True
     ):
-        of_attribute = levels.setdefault(attribute, [])
-        of_attribute += [level] * (level not in of_attribute)
-        differs[attribute] = max(differs.get(attribute, 0.0), own)
-    kept: set[str] = set()
+        attribute_levels = levels.setdefault(attribute, [])
+        attribute_levels += [level] * (level not in attribute_levels)
+        differs[attribute] = max(differs.get(attribute, 0.0), difference)
+    attributes: set[str] = set()
     for attribute in sorted(differs, key=lambda name: -differs[name]):
-        if not kept or sum(len(levels[name]) for name in (*kept, attribute)) <= _MAX_LEVELS:
-            kept.add(attribute)
-    shown = [
+        if (
+            not attributes
+            or sum(len(levels[name]) for name in (*attributes, attribute)) <= _MAX_LEVELS
+        ):
+            attributes.add(attribute)
+    pairs = [
         (attribute, level)
-        for attribute, own in levels.items()
-        if attribute in kept
-        for level in own
+        for attribute, difference in levels.items()
+        if attribute in attributes
+        for level in difference
     ]
-    return [attribute for attribute, _ in shown], [level for _, level in shown]
+    return [attribute for attribute, _ in pairs], [level for _, level in pairs]
 
 
-def _short_levels(attributes: list[str], levels: list[str]) -> list[str]:
-    """Labels of levels, cut so that two of one attribute differ."""
-    found: list[str] = []
+def _shorten_levels(attributes: list[str], levels: list[str]) -> list[str]:
+    """Shorten labels of levels so that levels of one attribute differ."""
+    labels: list[str] = []
     for attribute in dict.fromkeys(attributes):
-        found += short(
+        labels += shorten_labels(
             [level for name, level in zip(attributes, levels, strict=True) if name == attribute]
         )
-    return found
+    return labels
 
 
-def _wrapped(name: str) -> str:
-    """A name in two lines at most."""
+def _wrap_segment_name(name: str) -> str:
+    """Wrap a name into at most two lines."""
     import textwrap
 
-    return "\n".join(textwrap.wrap(name, _NAME, max_lines=2, placeholder=" …"))
+    return "\n".join(textwrap.wrap(name, _LINE_LENGTH, max_lines=2, placeholder=" …"))

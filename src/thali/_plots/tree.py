@@ -1,4 +1,4 @@
-"""A tree over options, from its root to its leaves."""
+"""The plot of a tree over options."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -10,30 +10,34 @@ from thali._trees.nodes import find_children, sort_postorder
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError
 
-from ._fonts import find_fonts, picture
-from ._style import axes_of, hide_spines, label_width, short
+from ._fonts import picture, set_fallback_fonts
+from ._style import ensure_axes, hide_spines, measure_label_width, shorten_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-_LARGEST, _SMALLEST, _NAME = 9, 5, 8  # points of a label, and of the name of an inner node
+_MAX_FONT_SIZE, _MIN_FONT_SIZE, _NAME_FONT_SIZE = (
+    9,
+    5,
+    8,
+)  # points
 _GAP = 2.0  # points between a name and a line
-_PLACES = ((_GAP, "bottom"), (-_GAP, "top"))  # where a name is tried: above its edge, and below it
+_OFFSETS = ((_GAP, "bottom"), (-_GAP, "top"))  # tried positions of a name: above and below its edge
 
 
 @picture()
 def tree(tree: Tree, ax: "Axes | None" = None) -> "Axes":
-    """Draw a tree, the root at the left, the leaves at the right, with edges of their lengths.
+    """Draw a tree from its root at the left, with edge lengths.
 
-    Names of inner nodes are at the edges that lead to them, if there is room. If there are too many
+    Names of inner nodes are written at the edges that lead to them, if there is room. With too many
     leaves for readable labels, only some are labelled.
 
     Parameters
     ----------
     tree : Tree
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
 
     Returns
     -------
@@ -42,7 +46,7 @@ def tree(tree: Tree, ax: "Axes | None" = None) -> "Axes":
     Raises
     ------
     ArgumentError
-        If it is no tree.
+        If `tree` is not a Tree.
 
     Examples
     --------
@@ -53,14 +57,17 @@ def tree(tree: Tree, ax: "Axes | None" = None) -> "Axes":
     """
     if not isinstance(tree, Tree):
         raise ArgumentError(f"plots.tree requires a Tree; got {type(tree).__name__}.")
-    ax, _ = draw(tree, tree.depths, ax)
+    ax, _ = draw_branches(tree, tree.depths, ax)
     ax.set(xlim=(-0.01, 1.005), xlabel="distance from the root")
     ax.set_xticks(np.linspace(0, 1, 5), ["0", "0.25", "0.5", "0.75", "1"])
     return ax
 
 
 class Branches(Protocol):
-    """Nodes as those of a `Tree`: the leaves first, every node before its parent, the root last."""
+    """Nodes in the order of a `Tree`: leaves first, children before parents.
+
+    The root is last.
+    """
 
     @property
     def names(self) -> Sequence[str]: ...
@@ -72,29 +79,32 @@ class Branches(Protocol):
     def n_leaves(self) -> int: ...
 
 
-def draw(tree: Branches, depths: np.ndarray, ax: "Axes | None") -> "tuple[Axes, np.ndarray]":
-    """Draw branches with every node at its depth; returned are the axes and the heights of the
-    nodes."""
+def draw_branches(
+    tree: Branches, depths: np.ndarray, ax: "Axes | None"
+) -> "tuple[Axes, np.ndarray]":
+    """Draw branches with nodes at given depths; return axes and node heights."""
     from matplotlib.collections import LineCollection
 
-    below = find_children(tree.parents.tolist())
-    order = sort_postorder(below)
-    leaves = [node for node in order if not below[node]]
+    children = find_children(tree.parents.tolist())
+    order = sort_postorder(children)
+    leaves = [node for node in order if not children[node]]
     n = len(leaves)
     x, y = depths, np.zeros(len(order))
     y[leaves] = np.arange(n)
     for node in order:
-        if below[node]:
-            y[node] = (y[below[node][0]] + y[below[node][-1]]) / 2
+        if children[node]:
+            y[node] = (y[children[node][0]] + y[children[node][-1]]) / 2
 
-    labels = short([tree.names[leaf] for leaf in leaves])
-    own = ax is None
-    ax = axes_of(ax, 4.2 + label_width(labels), 0.8 + max(1.2, min(0.24 * n, 24.0)))
+    labels = shorten_labels([tree.names[leaf] for leaf in leaves])
+    is_new_figure = ax is None
+    ax = ensure_axes(ax, 4.2 + measure_label_width(labels), 0.8 + max(1.2, min(0.24 * n, 24.0)))
     edges = [
         [(x[parent], y[node]), (x[node], y[node])] for node, parent in enumerate(tree.parents[:-1])
     ]
     forks = [
-        [(x[node], y[at[0]]), (x[node], y[at[-1]])] for node, at in enumerate(below) if len(at) > 1
+        [(x[node], y[child_nodes[0]]), (x[node], y[child_nodes[-1]])]
+        for node, child_nodes in enumerate(children)
+        if len(child_nodes) > 1
     ]
     lines = np.array([*edges, *forks])
     ax.add_collection(
@@ -104,28 +114,30 @@ def draw(tree: Branches, depths: np.ndarray, ax: "Axes | None") -> "tuple[Axes, 
     ax.set(xlim=(-0.01 * deepest, 1.005 * deepest), ylim=(n - 0.4, -0.6))
 
     room = ax.get_window_extent().height / ax.figure.dpi * 72 / n
-    step = int(np.ceil(1.2 * _SMALLEST / room))
-    size = float(np.clip(room / 1.2, _SMALLEST, _LARGEST))
+    step = int(np.ceil(1.2 * _MIN_FONT_SIZE / room))
+    size = float(np.clip(room / 1.2, _MIN_FONT_SIZE, _MAX_FONT_SIZE))
     ax.yaxis.tick_right()
     ax.set_yticks(np.arange(0, n, step), labels[::step], parse_math=False, fontsize=size)
     ax.tick_params(axis="y", length=0, pad=2)
     hide_spines(ax, "left")
 
-    if texts := _names(ax, tree, x, y):
-        find_fonts([ax])
-        if own:
-            # only now the length of an edge on paper is known
+    if texts := _annotate_nodes(ax, tree, x, y):
+        set_fallback_fonts([ax])
+        if is_new_figure:
+            # the lengths of edges in pixels are known after layout
             ax.figure.canvas.figure.draw_without_rendering()
-        _place(ax, texts, lines)
+        _place_names(ax, texts, lines)
     return ax, y
 
 
-def _names(ax: "Axes", tree: Branches, x: np.ndarray, y: np.ndarray) -> "dict[int, Annotation]":
-    """The names of inner nodes, at the middle of the edges that lead to them."""
-    look = {
+def _annotate_nodes(
+    ax: "Axes", tree: Branches, x: np.ndarray, y: np.ndarray
+) -> "dict[int, Annotation]":
+    """Write names of inner nodes at the middle of their edges."""
+    style = {
         "textcoords": "offset points",
         "ha": "center",
-        "fontsize": _NAME,
+        "fontsize": _NAME_FONT_SIZE,
         "color": "0.25",
         "parse_math": False,
     }
@@ -133,35 +145,35 @@ def _names(ax: "Axes", tree: Branches, x: np.ndarray, y: np.ndarray) -> "dict[in
     for node in range(tree.n_leaves, len(tree.names) - 1):
         if name := one_line(tree.names[node]):
             middle = ((x[tree.parents[node]] + x[node]) / 2, y[node])
-            texts[node] = ax.annotate(name, middle, (0, 0), **look)
+            texts[node] = ax.annotate(name, middle, (0, 0), **style)
             texts[node].set_in_layout(False)
     return texts
 
 
-def _place(ax: "Axes", texts: "dict[int, Annotation]", lines: np.ndarray) -> None:
-    """Move names to where they touch nothing; one without room along its edge is removed."""
+def _place_names(ax: "Axes", texts: "dict[int, Annotation]", lines: np.ndarray) -> None:
+    """Move names to free places; remove names without room."""
     gap = _GAP * ax.figure.dpi / 72
-    # the first are edges, in order of nodes
-    drawn = ax.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 2)
-    taken = [np.array([line.min(axis=0), line.max(axis=0)]) for line in drawn]
+    # the first lines are edges, in order of nodes
+    pixel_lines = ax.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 2)
+    occupied = [np.array([line.min(axis=0), line.max(axis=0)]) for line in pixel_lines]
     for node, text in texts.items():
-        length = drawn[node][1, 0] - drawn[node][0, 0]
-        fits = length >= gap * len(text.get_text())  # letters are about twice as wide as the gap
-        if not (fits and _is_placed(ax, text, taken)):
+        length = pixel_lines[node][1, 0] - pixel_lines[node][0, 0]
+        fits = length >= gap * len(text.get_text())  # characters are about twice as wide as the gap
+        if not (fits and _place_name(ax, text, occupied)):
             text.remove()
 
 
-def _is_placed(ax: "Axes", text: "Annotation", taken: list[np.ndarray]) -> bool:
-    """Whether a name found a place where it touches none of the boxes `taken`, to which it is
-    added."""
+def _place_name(ax: "Axes", text: "Annotation", occupied: list[np.ndarray]) -> bool:
+    """Move a name to a free place; return whether there is one."""
+    # Its box is added to the occupied boxes.
     gap = _GAP * ax.figure.dpi / 72
-    low, high = np.array(taken).transpose(1, 0, 2)
-    for up, vertical in _PLACES:
-        text.set(position=(0.0, up), verticalalignment=vertical)
+    low, high = np.array(occupied).transpose(1, 0, 2)
+    for offset, vertical in _OFFSETS:
+        text.set(position=(0.0, offset), verticalalignment=vertical)
         box = text.get_window_extent()
         corner, opposite = np.array([box.x0 - gap, box.y0]), np.array([box.x1 + gap, box.y1])
         touches = ((corner < high) & (low < opposite)).all(axis=1).any()
         if not touches and (ax.bbox.min < corner).all() and (opposite < ax.bbox.max).all():
-            taken.append(np.array([corner, opposite]))
+            occupied.append(np.array([corner, opposite]))
             return True
     return False

@@ -1,4 +1,4 @@
-"""The utility scale of a maximum-likelihood fit, with error bars."""
+"""The plot of utilities of a maximum-likelihood fit, with intervals."""
 
 from typing import TYPE_CHECKING
 
@@ -8,7 +8,15 @@ from thali._inference.numerics.ranks import sort_descending
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, axes_of, grid_below, interval_of, label_width, name_rows, short
+from ._style import (
+    COLOURS,
+    draw_background_grid,
+    ensure_axes,
+    label_rows,
+    measure_label_width,
+    read_interval_probability,
+    shorten_labels,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -17,21 +25,20 @@ if TYPE_CHECKING:
 
 @picture("utility", "low", "high", made_by="findings()['utility_scale']")
 def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: bool = True) -> "Axes":
-    """Draw the utility of each option, for which Bradley and Terry's models say worth, on a
-    logarithmic axis.
+    """Draw the utility (worth) of each option on a logarithmic axis.
 
-    The intervals are those of quasi-variances, which need no option as a reference: two options
-    whose intervals do not overlap differ. (Where no quasi-variances exist, they are intervals of
-    each option by itself.) A triangle at the left end stands for an option of utility 0.
+    The intervals are computed from quasi-variances, which require no reference option: two options
+    whose intervals do not overlap differ. (Without quasi-variances, they are intervals of each
+    option separately.) A triangle at the left end represents an option of utility 0.
 
     Parameters
     ----------
     table : pandas.DataFrame
         The table of the finding "utility_scale" of a fit by maximum likelihood.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
     sort : bool
-        Whether options are sorted by utility, the highest first; else they are in the order of the
+        Whether to sort options by utility, highest first; otherwise they are in the order of the
         data.
 
     Returns
@@ -54,13 +61,15 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
     if sort:
         table = table.iloc[sort_descending(table["utility"].to_numpy())]
     utility, lows, highs = (table[name].to_numpy(float) for name in ("utility", "low", "high"))
-    labels = short([str(label) for label in table.index])
+    labels = shorten_labels([str(label) for label in table.index])
     n = len(labels)
-    ax = axes_of(ax, 4.2 + label_width(labels), 1.0 + max(1.0, min(0.24 * n, 24.0)))
-    whose = " from quasi-variances" if table.attrs.get("errors") == "quasi-variances" else ""
+    ax = ensure_axes(ax, 4.2 + measure_label_width(labels), 1.0 + max(1.0, min(0.24 * n, 24.0)))
+    interval_type = (
+        " from quasi-variances" if table.attrs.get("errors") == "quasi-variances" else ""
+    )
     rows = np.arange(n)
-    some = utility > 0.0
-    low, high = lows[some], highs[some]
+    is_positive = utility > 0.0
+    low, high = lows[is_positive], highs[is_positive]
     bars = {
         "fmt": "o",
         "markersize": 5,
@@ -69,37 +78,44 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
         "elinewidth": 1.2,
         "capsize": 2.5,
     }
-    ax.errorbar(utility[some], rows[some], xerr=[utility[some] - low, high - utility[some]], **bars)
+    ax.errorbar(
+        utility[is_positive],
+        rows[is_positive],
+        xerr=[utility[is_positive] - low, high - utility[is_positive]],
+        **bars,
+    )
     _scale_logarithmically(ax, float(low.min()), float(high.max()))
-    none = {
+    style = {
         "marker": "<",
         "color": COLOURS[0],
         "linestyle": "none",
         "transform": ax.get_yaxis_transform(),
     }
-    ax.plot(np.full(n - some.sum(), 0.01), rows[~some], **none)
+    ax.plot(np.full(n - is_positive.sum(), 0.01), rows[~is_positive], **style)
     room = ax.get_window_extent().height / ax.figure.dpi * 72 / n
     step = int(np.ceil(6.0 / room))
     size = float(np.clip(room / 1.2, 5, 9))
-    name_rows(ax, rows[::step], labels[::step], fontsize=size)
-    ax.set(ylim=(n - 0.4, -0.6), xlabel=f"utility ({interval_name(interval_of(table))}{whose})")
-    grid_below(ax, "x")
+    label_rows(ax, rows[::step], labels[::step], fontsize=size)
+    ax.set(
+        ylim=(n - 0.4, -0.6),
+        xlabel=f"utility ({interval_name(read_interval_probability(table))}{interval_type})",
+    )
+    draw_background_grid(ax, "x")
     return ax
 
 
 def _scale_logarithmically(ax: "Axes", low: float, high: float) -> None:
-    """A logarithmic axis from low to high with plain numbers at its ticks."""
+    """Set a logarithmic axis from low to high, with plain tick labels."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     ax.set_xscale("log")
     room = max(high / low, 1.1) ** 0.05
     ax.set_xlim(low / room, high * room)
     ratio = high / low
-    ticks = (
-        MaxNLocator(5)
-        if ratio < 8
-        else LogLocator(subs=(1, 2, 5) if ratio < 500 else (1,), numticks=12)
-    )
-    ax.xaxis.set_major_locator(ticks)
+    if ratio < 8:
+        ax.xaxis.set_major_locator(MaxNLocator(5))
+    else:
+        subs = (1, 2, 5) if ratio < 500 else (1,)
+        ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

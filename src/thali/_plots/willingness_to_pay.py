@@ -1,11 +1,19 @@
-"""What people would pay for the levels of attributes."""
+"""The plot of willingness to pay for levels of attributes."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._fonts import picture
-from ._style import axes_of, draw_intervals, label_width, legend_of, level_of, name_rows, short
+from ._style import (
+    add_legend,
+    draw_intervals,
+    ensure_axes,
+    format_interval_level,
+    label_rows,
+    measure_label_width,
+    shorten_labels,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -14,17 +22,17 @@ if TYPE_CHECKING:
 
 @picture("attribute", "level", "over", "wtp", "wtp_low", "wtp_high", made_by="willingness_to_pay()")
 def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the amount that the median person would pay for each level, its interval, and how far
-    people differ.
+    """Draw the median respondent's willingness to pay for each level.
 
-    A line that leaves the picture ends in an arrow.
+    Thick lines are intervals, thin lines the range of respondents. A line that leaves the plot ends
+    in an arrow.
 
     Parameters
     ----------
     table : data frame
-        What `willingness_to_pay` of a fitted model returned.
+        The table that `willingness_to_pay` of a fitted model returns.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
 
     Returns
     -------
@@ -33,7 +41,7 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     Raises
     ------
     ArgumentError
-        If it is another table.
+        If it is a different table.
 
     Examples
     --------
@@ -49,70 +57,72 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     >>> [text.get_text() for text in willingness_to_pay(pd.DataFrame([row])).get_yticklabels()]
     ['zoom: yes over no']
     """
-    names = short([_name(row) for row in table.to_dict("records")])
-    ax = axes_of(ax, 4.2 + label_width(names), 1.1 + 0.3 * len(names))
-    at, level = np.arange(len(names), dtype=float), level_of(table)
+    names = shorten_labels([_format_comparison(row) for row in table.to_dict("records")])
+    ax = ensure_axes(ax, 4.2 + measure_label_width(names), 1.1 + 0.3 * len(names))
+    y, level = np.arange(len(names), dtype=float), format_interval_level(table)
     ends = table[["wtp_low", "wtp_high"]].to_numpy(float)
-    people = (
-        table[["respondents_low", "respondents_high"]].to_numpy(float)
-        if "respondents_low" in table
-        else ends
-    )
-    low, high = _range(np.hstack([ends, table[["wtp"]].to_numpy(float)]), people)
+    label, respondents = f"{level} interval", ends
+    if has_respondents := "respondents_low" in table:
+        label = f"median respondent, {label}"
+        respondents = table[["respondents_low", "respondents_high"]].to_numpy(float)
+    low, high = _compute_limits(np.hstack([ends, table[["wtp"]].to_numpy(float)]), respondents)
     ax.axvline(0.0, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
-    if "respondents_low" in table:
-        apart = people.clip(low, high)
+    if has_respondents:
+        respondent_range = respondents.clip(low, high)
         ax.hlines(
-            at,
-            apart[:, 0],
-            apart[:, 1],
+            y,
+            respondent_range[:, 0],
+            respondent_range[:, 1],
             color="0.55",
             linewidth=1.0,
             zorder=1,
             label=f"{level} of respondents",
         )
-        _mark_ends(ax, at, people, low, high)
-    else:
-        _mark_ends(ax, at, ends, low, high)
-    label = (
-        f"median respondent, {level} interval"
-        if "respondents_low" in table
-        else f"{level} interval"
+    _draw_arrows(ax, y, respondents, low, high)
+    interval_shown = ends.clip(low, high)
+    draw_intervals(
+        ax, y, table["wtp"].clip(low, high), interval_shown[:, 0], interval_shown[:, 1], label
     )
-    shown = ends.clip(low, high)
-    draw_intervals(ax, at, table["wtp"].clip(low, high), shown[:, 0], shown[:, 1], label)
     price = table.attrs.get("price")
     ax.set(xlim=(low, high), ylim=(len(names) - 0.4, -0.6))
     units = "" if price is None else f", in units of {price}"
     ax.set_xlabel(f"willingness to pay{units}", parse_math=False)
-    name_rows(ax, at, names)
+    label_rows(ax, y, names)
     ax.grid(axis="x", color="0.92", linewidth=0.7, zorder=0)
-    legend_of(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
+    add_legend(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
     return ax
 
 
-def _name(row: dict[Any, Any]) -> str:
+def _format_comparison(row: dict[Any, Any]) -> str:
+    """Format a level and the level that it is compared with."""
     return f"{row['attribute']}: {row['level']}" + (f" over {row['over']}" if row["over"] else "")
 
 
-def _range(intervals: np.ndarray, people: np.ndarray) -> tuple[float, float]:
-    """What the picture shows: all intervals that are finite, and people up to three times as
-    far."""
+def _compute_limits(intervals: np.ndarray, respondents: np.ndarray) -> tuple[float, float]:
+    """Compute axis limits: finite intervals, and respondents up to three times as far."""
     finite = intervals[np.isfinite(intervals)]
-    most = float(np.abs(finite).max(initial=0.0)) or 1.0
-    others = people[np.isfinite(people)]
-    low = min(0.0, finite.min(initial=0.0), others.clip(-3 * most, 3 * most).min(initial=0.0))
-    high = max(0.0, finite.max(initial=0.0), others.clip(-3 * most, 3 * most).max(initial=0.0))
+    maximum = float(np.abs(finite).max(initial=0.0)) or 1.0
+    finite_respondents = respondents[np.isfinite(respondents)]
+    low = min(
+        0.0,
+        finite.min(initial=0.0),
+        finite_respondents.clip(-3 * maximum, 3 * maximum).min(initial=0.0),
+    )
+    high = max(
+        0.0,
+        finite.max(initial=0.0),
+        finite_respondents.clip(-3 * maximum, 3 * maximum).max(initial=0.0),
+    )
     room = 0.06 * (high - low) or 1.0  # where nothing is finite
     return float(low - room), float(high + room)
 
 
-def _mark_ends(ax: "Axes", at: np.ndarray, people: np.ndarray, low: float, high: float) -> None:
-    """Arrows where a line goes on beyond the picture."""
-    for ends, edge, marker in ((people[:, 0] < low, low, "<"), (people[:, 1] > high, high, ">")):
+def _draw_arrows(ax: "Axes", y: np.ndarray, lines: np.ndarray, low: float, high: float) -> None:
+    """Draw arrows where a line continues beyond the plot."""
+    for is_beyond, edge, marker in ((lines[:, 0] < low, low, "<"), (lines[:, 1] > high, high, ">")):
         ax.plot(
-            np.full(int(ends.sum()), edge),
-            at[ends],
+            np.full(int(is_beyond.sum()), edge),
+            y[is_beyond],
             marker,
             color="0.55",
             markersize=5,

@@ -1,4 +1,4 @@
-"""Ratings of options in each period."""
+"""The plot of ratings of options in each period."""
 
 from typing import TYPE_CHECKING
 
@@ -8,14 +8,22 @@ from thali._labels import positions
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, axes_of, grid_below, hide_spines, interval_of, label_width, short
+from ._style import (
+    COLOURS,
+    draw_background_grid,
+    ensure_axes,
+    hide_spines,
+    measure_label_width,
+    read_interval_probability,
+    shorten_labels,
+)
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
 _STYLES = ("-", "--", ":", "-.")
-_MOST_TICKS = 12  # names of periods
+_MAX_TICKS = 12  # on the axis of periods
 
 
 @picture(
@@ -29,19 +37,18 @@ _MOST_TICKS = 12  # names of periods
     attrs=("better", "worse"),
 )
 def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the rating of each option in each period, with bands of their intervals and names at the
-    ends of lines.
+    """Draw the rating of each option in each period.
 
-    Seven options have colours, bands and names: those that have surely become better or worse since
-    they entered, and the first of the last period; the others are grey.
+    Seven options have colours, interval bands and names: options that have surely become better or
+    worse since they entered, and the best of the last period; the other options are grey.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        What `worths_in_time()` of a leaderboard returned; ``attrs["better"]`` and
-        ``attrs["worse"]`` are the options that surely changed.
+        The table that `worths_in_time()` of a leaderboard returns; ``attrs["better"]`` and
+        ``attrs["worse"]`` are the options that have surely changed.
     ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
+        Axes to draw in; None creates a new figure.
 
     Returns
     -------
@@ -63,50 +70,63 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
     'rating (89 % interval)'
     """
     periods = list(dict.fromkeys(table["period"]))
-    at = positions(periods)
-    last = table.loc[table["period"] == periods[-1]].sort_values("rank", kind="stable")
-    order = list(dict.fromkeys([*last["option"], *table["option"]]))
-    moved = {*table.attrs["better"], *table.attrs["worse"]}
-    named = sorted(
-        sorted(order, key=lambda option: option not in moved)[: len(COLOURS)], key=order.index
+    period_index = positions(periods)
+    last_period = table.loc[table["period"] == periods[-1]].sort_values("rank", kind="stable")
+    order = list(dict.fromkeys([*last_period["option"], *table["option"]]))
+    changed = {*table.attrs["better"], *table.attrs["worse"]}
+    named_options = sorted(
+        sorted(order, key=lambda option: option not in changed)[: len(COLOURS)], key=order.index
     )
-    labels = short(named)
-    others = [option for option in order if option not in named]
-    ax = axes_of(ax, min(9.0, 3.5 + 0.5 * len(periods)) + label_width(labels), 4.2)
-    own = {str(option): rows for option, rows in table.groupby("option", sort=False)}
-    for option in others:
-        rows = own[option]
+    labels = shorten_labels(named_options)
+    grey_options = [option for option in order if option not in named_options]
+    ax = ensure_axes(ax, min(9.0, 3.5 + 0.5 * len(periods)) + measure_label_width(labels), 4.2)
+    rows_by_option = {str(option): rows for option, rows in table.groupby("option", sort=False)}
+    for option in grey_options:
+        rows = rows_by_option[option]
         ax.plot(
-            [at[name] for name in rows["period"]],
+            [period_index[name] for name in rows["period"]],
             rows["rating"],
             color="0.8",
             linewidth=0.9,
             zorder=1,
         )
-    marker = "o" if len(periods) <= _MOST_TICKS else ""
-    for place, option in enumerate(named):
-        rows, colour = own[option], COLOURS[place]
-        x = np.array([at[name] for name in rows["period"]])
+    marker = "o" if len(periods) <= _MAX_TICKS else ""
+    for index, option in enumerate(named_options):
+        rows, colour = rows_by_option[option], COLOURS[index]
+        x = np.array([period_index[name] for name in rows["period"]])
         ax.fill_between(
             x, rows["low"], rows["high"], color=colour, alpha=0.13, linewidth=0, zorder=2
         )
-        style = {"linestyle": _STYLES[place % len(_STYLES)], "marker": marker, "markersize": 3.5}
+        style = {"linestyle": _STYLES[index % len(_STYLES)], "marker": marker, "markersize": 3.5}
         ax.plot(x, rows["rating"], color=colour, linewidth=1.7, zorder=3, **style)
     low, high = ax.get_ylim()
-    ends = [float(own[option]["rating"].iloc[-1]) for option in named]
-    for place, height in zip(range(len(named)), _apart(ends, 0.05 * (high - low)), strict=True):
-        begin = (len(periods) - 1, ends[place])
+    last_ratings = [float(rows_by_option[option]["rating"].iloc[-1]) for option in named_options]
+    for index, height in zip(
+        range(len(named_options)), _separate_heights(last_ratings, 0.05 * (high - low)), strict=True
+    ):
+        line_end = (len(periods) - 1, last_ratings[index])
         ax.annotate(
-            f"{labels[place]} ",
-            begin,
+            f"{labels[index]} ",
+            line_end,
             (len(periods) - 1 + 0.03 * max(1, len(periods) - 1), height),
-            color=COLOURS[place],
+            color=COLOURS[index],
             va="center",
             fontsize=9,
             annotation_clip=False,
             parse_math=False,
         )
-    step = -(-len(periods) // _MOST_TICKS)
+    _label_periods(ax, periods)
+    ax.set_ylabel(f"rating ({interval_name(read_interval_probability(table))})")
+    if grey_options:
+        ax.set_title(f"grey: {len(grey_options):,} more options", loc="left", fontsize=9)
+    draw_background_grid(ax, "y")
+    hide_spines(ax)
+    return ax
+
+
+def _label_periods(ax: "Axes", periods: list[str]) -> None:
+    """Label at most twelve periods on the horizontal axis, rotated if long."""
+    step = -(-len(periods) // _MAX_TICKS)
     ticks = list(range(len(periods) - 1, -1, -step))[::-1]
     ax.set_xticks(ticks, [periods[k] for k in ticks], parse_math=False)
     if max(map(len, periods)) * len(ticks) > 60:
@@ -114,25 +134,19 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
         for tick in ax.get_xticklabels():
             tick.set(ha="right", rotation_mode="anchor")
     ax.set_xlim(-0.02 * len(periods), len(periods) - 1 + 0.01 * len(periods))
-    ax.set_ylabel(f"rating ({interval_name(interval_of(table))})")
-    if others:
-        ax.set_title(f"grey: {len(others):,} more options", loc="left", fontsize=9)
-    grid_below(ax, "y")
-    hide_spines(ax)
-    return ax
 
 
-def _apart(heights: list[float], least: float) -> list[float]:
-    """The heights, moved as little as lets no two be nearer than that, in the same order."""
+def _separate_heights(heights: list[float], min_gap: float) -> list[float]:
+    """Move heights as little as needed to keep a minimal distance."""
     order = np.argsort(heights)
-    found = np.array(heights, float)[order]
+    separated = np.array(heights, float)[order]
     for _ in range(200):
-        gaps = least - np.diff(found)
+        gaps = min_gap - np.diff(separated)
         if not (gaps > 1e-9).any():
             break
         push = np.maximum(gaps, 0.0) / 2.0
-        found[:-1] -= push
-        found[1:] += push
-    moved = np.empty(len(found))
-    moved[order] = found
-    return moved.tolist()
+        separated[:-1] -= push
+        separated[1:] += push
+    heights_in_order = np.empty(len(separated))
+    heights_in_order[order] = separated
+    return heights_in_order.tolist()

@@ -19,10 +19,10 @@ import numpy as np
 
 from thali._aspects.likelihoods.delta_checks import state_of
 from thali._aspects.moves import births, flips, split_join
-from thali._aspects.operations import open_members, rate_between, rebuild
+from thali._aspects.operations import open_members, rate_by_size_range, rebuild_cache
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.sweep_rounds import prepare_state
-from thali._aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, empty_state
+from thali._aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, make_empty_state
 from thali._inference.numerics.decisions import draw_index
 
 __all__ = ["BranchingRandom", "invariance_error", "outcomes", "transition_matrix"]
@@ -325,12 +325,12 @@ def transition_errors(
         state = (
             state_of(features, np.asarray(of_columns, float))
             if rows is None
-            else empty_state(n, rows)
+            else make_empty_state(n, rows)
         )
         state.real[ALPHA], state.real[BETA] = 1.5, beta
         cache = make_cache(likelihood)
         prepare_state(model, state)
-        rebuild(likelihood, cache, state)
+        rebuild_cache(likelihood, cache, state)
         return state, cache
 
     def contents(pair: Any) -> Any:
@@ -371,7 +371,7 @@ def transition_errors(
     def move(random: Any, pair: Any) -> None:
         split_join.propose_split_or_join(random, model, pair[1], pair[0])
 
-    rate = float(rate_between(model.prior, 1, n))
+    rate = float(rate_by_size_range(model.prior, 1, n))
 
     def birth(random: Any, pair: Any) -> None:
         births.propose_birth_or_death(random, model, pair[1], pair[0], rate)

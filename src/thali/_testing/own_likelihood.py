@@ -18,7 +18,7 @@ from thali._aspects.likelihoods.validation import called, try_out
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task, build_weight_prior
-from thali._aspects.state import ALPHA, COLUMNS, ROOM, empty_state, stack
+from thali._aspects.state import ALPHA, COLUMNS, MIN_FREE_ROWS, make_empty_state, stack_states
 from thali._compile.jit import compile_separately
 from thali._described import Described, Description
 from thali.errors import ArgumentError
@@ -65,7 +65,7 @@ def restart_scores(
     )
     before, after = [], []
     for _ in range(rounds):
-        chain.states = stack([_from_prior(rng, prior, task.model, observed.n_options)])
+        chain.states = stack_states([_from_prior(rng, prior, task.model, observed.n_options)])
         own = likelihood.prior_parameters(observed, weights, rng)
         chain.caches.parameters[0] = list(own.values())
         new = likelihood.simulate(
@@ -96,7 +96,7 @@ def _from_prior(rng: np.random.Generator, prior: Any, model: Any, n: int) -> Any
     sizes = columns.sum(1)
     kept = columns[sizes >= model.lo]
     count = len(kept)
-    state = empty_state(n, 2 * len(columns) + ROOM)
+    state = make_empty_state(n, 2 * len(columns) + MIN_FREE_ROWS)
     state.Z[:count, :n] = kept
     state.w[:count] = model.weights.random(rng, count)
     state.m[:count] = kept.sum(1)

@@ -57,8 +57,8 @@ def estimate_split_half(
     """Estimate reliability by correlating modes of random halves (Spearman-Brown).
 
     It is the median of 20 splits, at fixed standard deviations; a correlation below 0 is reported
-    unchanged. `judge`: the judge of each row, by whom answers are split; None: each answer falls in
-    either half. `start`: the point from which modes are found.
+    unchanged. `judge`: the judge of each row, to split by; None: each answer falls in
+    either half. `start`: first point of searches for modes.
     """
     reliabilities = []
     for _ in range(_N_SPLITS):
@@ -96,7 +96,7 @@ def estimate_split_halves(
 def tabulate_reliability(
     log_worths: np.ndarray, halves: dict[str, float], ci: float
 ) -> "pandas.DataFrame":
-    """Tabulate reliability, one row per measure.
+    """Return a table of reliability, one row per measure.
 
     `log_worths` is (draws, options); `halves` come from `estimate_split_halves`.
     """

@@ -1,4 +1,4 @@
-"""What Bradley-Terry-Luce worths are called, take and answer, without loading them."""
+"""Name, options and results of Bradley-Terry-Luce worths, without loading the model."""
 
 from functools import partial
 
@@ -17,12 +17,12 @@ from thali._model.options import (
     LAPSE,
     METHOD,
     NONE_OF_THEM,
-    OF_TABLES,
     OPTION_COVARIATES,
     PEOPLE_OF_WORTHS,
     RUN,
     SEED,
     SEGMENTS,
+    TABLE_OPTIONS,
     TASK,
     THIN,
     TIES,
@@ -69,7 +69,7 @@ BRADLEY_TERRY_LUCE = ModelSpec(
         TASK.but(name="choice_id", typed="task"),
         ALTERNATIVE,
         CHOSEN,
-        *OF_TABLES,
+        *TABLE_OPTIONS,
         OPTION_COVARIATES,
         TIES,
         BEST_WORST,

@@ -10,7 +10,7 @@ from helpers.plackett_luce_cases import exponential, scaled, tiny
 from numba import njit
 from scipy import special, stats
 
-from thali._classify.plackett_luce.gibbs import compute_potential, start_motion
+from thali._classify.plackett_luce.chain import compute_potential, start_motion
 from thali._classify.plackett_luce.latent_moves import (
     draw_latent_variables,
     draw_shape_given_latent,

@@ -10,7 +10,7 @@ from helpers.plackett_luce_data import problem
 from helpers.sentences import without_warnings
 
 import thali as th
-from thali._classify.plackett_luce.gibbs import WeightChain, build_gibbs_settings
+from thali._classify.plackett_luce.chain import WeightChain, build_gibbs_settings
 from thali._classify.plackett_luce.state import sort_rows_by_class
 
 

@@ -13,7 +13,7 @@ from helpers.sparse_logit_runs import (
 )
 from scipy import stats
 
-from thali._classify.sparse_logit.sweep import (
+from thali._classify.sparse_logit.gibbs_sweep import (
     draw_class_coefficients,
     draw_common_shift,
 )

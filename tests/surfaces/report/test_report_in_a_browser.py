@@ -29,7 +29,7 @@ from thali._choice.answers.simulator import (
 )
 from thali._model.finding import Finding
 from thali._people.columns import people_of
-from thali._surfaces.html import Chapter, Document, rendered, section_of
+from thali._surfaces.html import Chapter, Document, build_section, render_document
 from thali.errors import PYTHON
 from thali.report import report
 
@@ -137,11 +137,11 @@ def opened(browser, tmp_path):
 
     def open_it(draws, offered=None, **settings):
         file = tmp_path / "simulator.html"
-        section = section_of(
+        section = build_section(
             simulator.build_simulator_finding(draws, offered, price="price"), PYTHON
         )._replace(title="Market simulator")
         file.write_text(
-            rendered(
+            render_document(
                 Document("Simulator", "", (), None, (), (Chapter("Answers", (section,)),), "")
             ),
             "utf-8",
@@ -740,7 +740,7 @@ def test_everybody_can_use_the_simulator(opened, width, scheme, labels):
 
 def test_a_phone_shows_the_picture_of_the_answer_whole(browser):
     page = browser.new_page(viewport={"width": 360, "height": 900})
-    page.set_content(rendered(Document("Answer", "", (), None, (), (), "")))
+    page.set_content(render_document(Document("Answer", "", (), None, (), (), "")))
     for width in (320, 480, 760):
         page.evaluate(
             """(width) => {
@@ -793,12 +793,12 @@ KINDS = pd.DataFrame(
 )
 def test_the_last_column_of_a_table_is_seen(browser, table, width, last):
     table.attrs["interval"] = 0.89
-    section = section_of(Finding("A sentence.", title="Rows", table=table), PYTHON)._replace(
+    section = build_section(Finding("A sentence.", title="Rows", table=table), PYTHON)._replace(
         title="Rows"
     )
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.set_content(
-        rendered(Document("Rows", "", (), None, (), (Chapter("Answers", (section,)),), ""))
+        render_document(Document("Rows", "", (), None, (), (Chapter("Answers", (section,)),), ""))
     )
     head = page.locator("thead th").last
     assert head.inner_text() == last
@@ -809,12 +809,12 @@ def test_the_last_column_of_a_table_is_seen(browser, table, width, last):
 
 def test_folded_tables_are_printed_whole(browser):
     table = pd.DataFrame({"x": np.arange(40.0)})
-    section = section_of(Finding("A sentence.", title="Rows", table=table), PYTHON)._replace(
+    section = build_section(Finding("A sentence.", title="Rows", table=table), PYTHON)._replace(
         title="Rows"
     )
     page = browser.new_page()
     page.set_content(
-        rendered(Document("Rows", "", (), None, (), (Chapter("Answers", (section,)),), ""))
+        render_document(Document("Rows", "", (), None, (), (Chapter("Answers", (section,)),), ""))
     )
     seen = "[...document.querySelectorAll('details td')].map((cell) => cell.checkVisibility())"
     assert set(page.evaluate(seen)) == {False}

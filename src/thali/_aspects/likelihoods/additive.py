@@ -331,12 +331,12 @@ def _cache_at(judgements: Any, caches: Any, t: Any) -> Any:
     return Residuals(caches.residual[t], caches.pull[t], caches.ties[t], caches.real[t])
 
 
-@operations.delta_own.register(Judgements)
+@operations.delta_unique.register(Judgements)
 def _delta_own(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
     return 0.0
 
 
-@operations.apply_own.register(Judgements)
+@operations.apply_unique.register(Judgements)
 def _apply_own(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> None:
     pass
 
@@ -361,23 +361,23 @@ def _open_members(judgements: Any, c: Any, b: Any, k: Any) -> None:
     open_row_sums(judgements, c, b, k)
 
 
-@operations.delta_joined.register(Judgements)
+@operations.delta_open_member.register(Judgements)
 def _delta_joined(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     return d * (c.pull[i] - 0.5 * d * c.ties[i]) / c.real[VARIANCE]
 
 
-@operations.apply_joined.register(Judgements)
+@operations.apply_open_member.register(Judgements)
 def _apply_joined(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     row_shift(judgements, c, b, k, i, d)
     shift_row_sums(judgements, c, b, k, i, d)
 
 
-@operations.pull_on.register(Judgements)
+@operations.weight_gradient.register(Judgements)
 def _pull_on(judgements: Any, c: Any, b: Any, k: Any, i: Any) -> Any:
     return row_sum(c.residual, b, k, i) / c.real[VARIANCE]
 
 
-@operations.stiffness_of.register(Judgements)
+@operations.weight_curvature.register(Judgements)
 def _stiffness_of(judgements: Any, c: Any, b: Any, k: Any, other: Any, i: Any) -> Any:
     return common_sum(judgements.measured, b, k, other, i) / c.real[VARIANCE]
 
@@ -405,7 +405,7 @@ def _apply_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> No
     inner_shift(judgements, c, b, k, d)
 
 
-@operations.rebuild.register(Judgements)
+@operations.rebuild_cache.register(Judgements)
 def _rebuild(judgements: Any, c: Any, b: Any) -> None:
     fill(judgements, c, b, b.whole[COLUMNS])
 
@@ -443,7 +443,7 @@ def _draw_parameters(judgements: Any, rng: np.random.Generator, c: Any, b: Any) 
     draw_variance(rng, judgements, c, b)
 
 
-@operations.note_parameters.register(Judgements)
+@operations.record_parameters.register(Judgements)
 def _note_parameters(judgements: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     extra[draw, CONSTANT] = c.real[CONSTANT]
     extra[draw, VARIANCE] = math.sqrt(c.real[VARIANCE])

@@ -11,11 +11,11 @@ import numpy as np
 
 from thali._compile.jit import constants_digest, register_user_function
 from thali._data.observed import Observed
-from thali._model.model_files import NotSaved
+from thali._model.model_files import UnsavedFunction
 from thali.errors import ArgumentError
 
 from .. import operations
-from ..weight_priors import EXPONENTIAL, are_positive
+from ..weight_priors import EXPONENTIAL, is_positive_prior
 from . import full_evaluation, term_sums
 from .parameters import (
     FLAT,
@@ -129,7 +129,7 @@ class Custom:
         for name, arguments in ARGUMENTS.items():
             function = getattr(self, name)
             if (function is not None or name == "log_likelihood") and not isinstance(
-                function, NotSaved
+                function, UnsavedFunction
             ):
                 _check_signature(name, function, arguments, MIN_ARGUMENTS.get(name, len(arguments)))
         check_parameters(self.parameters, self.log_prior)
@@ -152,7 +152,7 @@ class Custom:
         """Raise DataError for data of another kind, and ArgumentError if functions were not saved
         with the model."""
         self.observed(data)
-        if isinstance(self.log_likelihood, NotSaved):
+        if isinstance(self.log_likelihood, UnsavedFunction):
             raise ArgumentError(
                 "This model was loaded from a file, and files do not contain functions, such as"
                 f" those of its likelihood {self!r}; pass the functions again with"
@@ -183,7 +183,7 @@ class Custom:
 
     def _made(self, observed: Observed, allocates: bool, weights: Any) -> Any:
         """The data and the priors of the parameters as the samplers read them."""
-        signed = not are_positive(weights)
+        signed = not is_positive_prior(weights)
         if not self.parameters:
             return self._class(allocates, signed)(observed.fields, observed.n_options)
         fields = observed.fields._replace(
@@ -275,7 +275,7 @@ class Custom:
         from .new_data import NewData
         from .validation import called
 
-        if self.simulate is None or isinstance(self.simulate, NotSaved):
+        if self.simulate is None or isinstance(self.simulate, UnsavedFunction):
             raise ArgumentError(
                 "Simulating data requires a function simulate(data, features, weights, rng); pass"
                 " it to Custom(..., simulate=...)."
@@ -314,7 +314,7 @@ class Custom:
             tuple(self.parameters),
             sees_weights(self, observed, columns, extra),
         )
-        if self.pointwise is None or isinstance(self.pointwise, NotSaved) or not dense:
+        if self.pointwise is None or isinstance(self.pointwise, UnsavedFunction) or not dense:
             return part
         return replace(part, pointwise=pointwise_of_draws(self, observed, columns, shape, extra))
 
@@ -358,7 +358,7 @@ def _register_parameters(cls, custom: Custom, of_data: Any) -> None:
     code = f"lambda likelihood, c: cls(of_data({', '.join(fields)}), {rest})"
     term_sums.seen.register(cls)(eval(code, {"__name__": __name__, "cls": cls, "of_data": of_data}))
     operations.draw_parameters.register(cls)(draw_by_slices)
-    operations.note_parameters.register(cls)(note_values)
+    operations.record_parameters.register(cls)(note_values)
     if custom.log_prior is not None:
         log_prior: Any = register_user_function(custom.log_prior, inline=True)
         own_log_prior.register(cls)(lambda likelihood: log_prior(likelihood.data))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .. import operations
-from ..state import COLUMNS, FeatureState, empty_state, scratch
+from ..state import COLUMNS, FeatureState, make_empty_state, scratch_index
 from .term_sums import TermSums
 
 # What rounding may do to a sum, in proportion to the sum of its terms' sizes. With n terms it comes
@@ -64,7 +64,7 @@ def as_seen(features: np.ndarray) -> np.ndarray:
 def state_of(features: np.ndarray, weights: np.ndarray) -> FeatureState:
     """A state with these columns and room for more."""
     n, columns = features.shape
-    state = empty_state(n, columns + 4)
+    state = make_empty_state(n, columns + 4)
     state.Z[:columns, :n] = features.T
     state.w[:columns] = weights
     state.m[:columns] = features.sum(0)
@@ -96,7 +96,7 @@ def compare_changes(
     found = Difference()
     for features, weights in states:
         state, cache = state_of(features, weights), make_cache(likelihood)
-        operations.rebuild(likelihood, cache, state)
+        operations.rebuild_cache(likelihood, cache, state)
         before = whole(features, weights)
         for change, after, words in _changes(
             likelihood, cache, state, features, weights, labels, rng, most
@@ -182,7 +182,7 @@ def _changes(
         after, moved = features.copy(), weights.copy()
         after[:, k] += sign * features[:, other]
         moved[other] -= sign * weights[k]
-        state.Z[scratch(state), :n] = after[:, k]
+        state.Z[scratch_index(state), :n] = after[:, k]
         change = operations.delta_transfer(likelihood, cache, state, k, other, sign * weights[k])
         does = "gives up" if splits else "takes over"
         yield (

@@ -13,7 +13,7 @@ from thali._labels import shorten
 from thali.errors import Argument, DataError, Message, Setting
 
 from .. import operations
-from ..state import COLUMNS, scratch
+from ..state import COLUMNS, scratch_index
 from .sets import (
     ALL,
     BETWEEN,
@@ -134,7 +134,7 @@ def evaluate_change(
     elif kind == TRANSFER:
         w = b.w[other]
         b.w[other] = w - d
-        swap_rows(b, k, scratch(b))
+        swap_rows(b, k, scratch_index(b))
         which = BETWEEN
     total = over_sets(sets, c, b, which, i, k, other, keep)
     if kind == OWN:
@@ -153,7 +153,7 @@ def evaluate_change(
         flip_code(b, i, k, other)
     elif kind == TRANSFER:
         b.w[other] = w
-        swap_rows(b, k, scratch(b))
+        swap_rows(b, k, scratch_index(b))
     return total
 
 
@@ -178,12 +178,12 @@ def swap_rows(b: Any, k: Any, other: Any) -> None:
         b.Z[k, j], b.Z[other, j] = b.Z[other, j], b.Z[k, j]
 
 
-@operations.delta_own.register(OfferedSets)
+@operations.delta_unique.register(OfferedSets)
 def _delta_own(sets: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
     return evaluate_change(sets, c, b, OWN, i, 0, 0, d, False)
 
 
-@operations.apply_own.register(OfferedSets)
+@operations.apply_unique.register(OfferedSets)
 def _apply_own(sets: Any, c: Any, b: Any, i: Any, d: Any) -> None:
     evaluate_change(sets, c, b, OWN, i, 0, 0, d, True)
 
@@ -248,7 +248,7 @@ def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> No
     evaluate_change(sets, c, b, TRANSFER, 0, k, other, d, True)
 
 
-@operations.rebuild.register(OfferedSets)
+@operations.rebuild_cache.register(OfferedSets)
 def _rebuild(sets: Any, c: Any, b: Any) -> None:
     evaluate_change(sets, c, b, NOTHING, 0, 0, 0, 0.0, True)
 
@@ -261,7 +261,7 @@ def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
 # Choices of people whose kind changes: answer and place are a place among the members of all sets.
 
 
-@operations.look_at_answers.register(OfferedSets)
+@operations.compute_answer_logs.register(OfferedSets)
 def _look_at_answers(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
     for v in range(sets.start.shape[0] - 1):
         set_shares(sets, c, b, v)
@@ -277,7 +277,7 @@ def _add_answer(sets: Any, c: Any, people: Any, answer: Any, times: Any, log: An
     c.value[people.place[answer]] += times * log
 
 
-@operations.forget_answers.register(OfferedSets)
+@operations.clear_answers.register(OfferedSets)
 def _forget_answers(sets: Any, c: Any) -> None:
     for place in range(c.count.shape[0]):
         c.count[place] = 0.0

@@ -11,7 +11,7 @@ import numpy as np
 from thali._compile.jit import scalar
 
 from .. import operations
-from ..state import COLUMNS, copy_row, scratch
+from ..state import COLUMNS, copy_row, scratch_index
 from .term_sums import COMMON, no, seen, start, whole_of_state
 
 NOW, PROPOSED = range(2)  # positions in Value.real
@@ -67,7 +67,7 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any)
     columns = b.whole[COLUMNS]
     w = b.w[other]
     copy_row(b, k, columns)
-    copy_row(b, scratch(b), k)
+    copy_row(b, scratch_index(b), k)
     b.w[other] = w - d
     change = proposed(likelihood, c, b, columns)
     b.w[other] = w
@@ -98,7 +98,7 @@ def _cache_at(likelihood: Any, caches: Any, t: Any) -> Any:
 ANSWERS: dict[Any, Any] = COMMON | {
     operations.sums_duplicates: no,
     operations.cache_at: _cache_at,
-    operations.rebuild: _rebuild,
+    operations.rebuild_cache: _rebuild,
     operations.delta_member: _delta_member,
     operations.apply_member: _apply_member,
     operations.delta_weight: _delta_weight,

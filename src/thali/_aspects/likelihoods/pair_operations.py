@@ -15,7 +15,7 @@ from thali._inference.numerics.logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from .. import operations
-from ..state import BETA, COLUMNS, columns_born, scratch, sum_of_weights
+from ..state import BETA, COLUMNS, count_born_columns, scratch_index, sum_weights
 from .pair_blocks import (
     LOGLIK,
     LOSSES,
@@ -95,12 +95,12 @@ def _is_scale_free(pairs: Any) -> Any:
     return True
 
 
-@of_pairs(operations.delta_own)
+@of_pairs(operations.delta_unique)
 def _delta_own(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
     return row_delta(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), SAME)
 
 
-@of_pairs(operations.apply_own)
+@of_pairs(operations.apply_unique)
 def _apply_own(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> None:
     row_apply(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), SAME)
     update_transposed(pairs, c, i)
@@ -125,7 +125,7 @@ def sides_of_weight(b: Any, k: Any, m: Any, d: Any) -> Any:
     columns."""
     side = 1.0 if 2 * m <= b.Z.shape[1] - 1 else 0.0
     x, y = d * side, d * (1.0 - side)
-    g, h = columns_born(b, k, d) * side, columns_born(b, k, d) * (1.0 - side)
+    g, h = count_born_columns(b, k, d) * side, count_born_columns(b, k, d) * (1.0 - side)
     return side, (x, -x, 0.0, y), (g, -g, 0.0, h)
 
 
@@ -181,7 +181,7 @@ def _apply_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any
 def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
     # as by default; in addition column k is added to, or removed from, the side of `other` against
     # owners of neither
-    rest = k if d > 0.0 else scratch(b)
+    rest = k if d > 0.0 else scratch_index(b)
     g = 1.0 if d > 0.0 else -1.0
     for i in range(b.Z.shape[1] - 1):
         if b.Z[other, i] != 0.0:
@@ -203,11 +203,11 @@ def _apply_copies(pairs: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
 
 @of_pairs(operations.apply_scale)
 def _apply_scale(pairs: Any, c: Any, b: Any, factor: Any) -> None:
-    if scale_sides(pairs, c, factor, sum_of_weights(b)):
+    if scale_sides(pairs, c, factor, sum_weights(b)):
         fill(pairs, c, b, b.whole[COLUMNS])
 
 
-@of_pairs(operations.rebuild)
+@of_pairs(operations.rebuild_cache)
 def _rebuild(pairs: Any, c: Any, b: Any) -> None:
     fill(pairs, c, b, b.whole[COLUMNS])
 
@@ -267,20 +267,20 @@ def _draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> 
         draw_tie(pairs, rng, c, b)
 
 
-@of_pairs(operations.draw_parameters_of_group, WITH_COVARIATES.values())
+@of_pairs(operations.draw_group_parameters, WITH_COVARIATES.values())
 def _draw_tie_of_group(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     if has_ties(pairs):  # coefficients are common to all groups
         draw_tie(pairs, rng, c, b)
 
 
-@of_pairs(operations.note_parameters, (PairsWithTies, PairsWithTiesWithoutUnique))
+@of_pairs(operations.record_parameters, (PairsWithTies, PairsWithTiesWithoutUnique))
 @scalar
 def note_tie(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     """The parameter of ties is the first."""
     extra[draw, 0] = c.real[TIE]
 
 
-@of_pairs(operations.note_parameters, WITH_COVARIATES.values())
+@of_pairs(operations.record_parameters, WITH_COVARIATES.values())
 def _note_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     if has_ties(pairs):
         note_tie(pairs, c, b, extra, draw)
@@ -296,7 +296,7 @@ def _note_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> Non
 # ties.
 
 
-@of_pairs(operations.look_at_answers)
+@of_pairs(operations.compute_answer_logs)
 def _look_at_answers(pairs: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
     for e in range(0, people.place.shape[0], OUTCOMES):
         slot = people.place[e] // OUTCOMES
@@ -337,7 +337,7 @@ def _add_answer(pairs: Any, c: Any, people: Any, answer: Any, times: Any, log: A
     c.block[block, np.uint64(LOGLIK) + lane] += term
 
 
-@of_pairs(operations.forget_answers)
+@of_pairs(operations.clear_answers)
 def _forget_answers(pairs: Any, c: Any) -> None:
     for v in range(c.block.shape[0]):
         for t in range(WIDTH):

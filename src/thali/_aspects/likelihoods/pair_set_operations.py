@@ -10,7 +10,7 @@ from thali._inference.numerics.logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from .. import operations
-from ..state import BETA, COLUMNS, scratch
+from ..state import BETA, COLUMNS, scratch_index
 from .pair_sets import (
     CONSTANT,
     MIN_PROBABILITY,
@@ -84,15 +84,15 @@ def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 
 @operations.delta_transfer.register(AnsweredPairSets)
 def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> Any:
-    return change_between(sets, c, b, other, k if d > 0.0 else scratch(b), d, False)
+    return change_between(sets, c, b, other, k if d > 0.0 else scratch_index(b), d, False)
 
 
 @operations.apply_transfer.register(AnsweredPairSets)
 def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
-    change_between(sets, c, b, other, k if d > 0.0 else scratch(b), d, True)
+    change_between(sets, c, b, other, k if d > 0.0 else scratch_index(b), d, True)
 
 
-@operations.rebuild.register(AnsweredPairSets)
+@operations.rebuild_cache.register(AnsweredPairSets)
 def _rebuild(sets: Any, c: Any, b: Any) -> None:
     fill(sets, c, b)
 
@@ -170,7 +170,7 @@ def draw_sum(rng: Any, sets: Any, c: Any, b: Any) -> None:
     evaluate(sets, c)
 
 
-@operations.note_parameters.register(AnsweredPairSets)
+@operations.record_parameters.register(AnsweredPairSets)
 def _note_parameters(sets: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     if sets.is_ratio:
         extra[draw, CONSTANT] = c.real[CONSTANT]
@@ -183,18 +183,18 @@ for _operation, _answer in operations.WITHOUT_UNIQUE.items():
 # Groups draw the sum of constant and weights with what the weights of each vary about.
 
 
-@operations.draw_parameters_of_group.register(AnsweredPairSets)
+@operations.draw_group_parameters.register(AnsweredPairSets)
 def _draw_constant_of_group(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     if sets.is_ratio:
         draw_constant(rng, sets, c, b)
 
 
-@operations.is_scaled_in_groups.register(AnsweredPairSets)
+@operations.is_group_scale_free.register(AnsweredPairSets)
 def _is_scaled_in_groups(sets: Any) -> Any:
     return sets.is_ratio
 
 
-@operations.scaled_parameters.register(AnsweredPairSets)
+@operations.scaled_prior_sums.register(AnsweredPairSets)
 def _scaled_parameters(sets: Any, c: Any) -> Any:
     return sets.shape, sets.rate * c.real[CONSTANT]
 

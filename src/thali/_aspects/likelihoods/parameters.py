@@ -437,7 +437,7 @@ def draw_by_slices(likelihood: Any, rng: np.random.Generator, c: Any, b: Any) ->
             else:
                 high = drawn
         c.parameters[p] = value_at(likelihood, p, drawn)
-    operations.rebuild(likelihood, c, b)
+    operations.rebuild_cache(likelihood, c, b)
 
 
 def note_values(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:

@@ -10,7 +10,7 @@ from thali._inference.indexing import iterate_slices, part_bounds
 from thali.errors import DataError
 
 from ..draws.columns import FeatureColumns
-from ..state import COLUMNS, clear_row, empty_state
+from ..state import COLUMNS, clear_row, make_empty_state
 from .sets import LARGEST, empty_cache, lay_out, set_shares
 
 AT_HAND = 2**15  # numbers that a processor has at hand
@@ -34,7 +34,7 @@ def set_probability_draws(
         )
     part = np.arange(draws.start, draws.stop)
     sets = lay_out(columns.n_options, start, members, np.zeros(len(members)), lapse)
-    state = empty_state(columns.n_options, int(columns.n_features[part].max(initial=0)))
+    state = make_empty_state(columns.n_options, int(columns.n_features[part].max(initial=0)))
     probability = np.empty((part.size, len(members)))
     try:
         _fill(

@@ -13,7 +13,7 @@ import numpy as np
 from thali._compile.jit import generic, scalar
 
 from .. import operations
-from ..state import COLUMNS, columns_born, scratch
+from ..state import COLUMNS, count_born_columns, scratch_index
 
 
 class TermSums(NamedTuple):
@@ -211,7 +211,7 @@ def _apply_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> No
 
 def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     likelihood = seen(likelihood, c)
-    g = columns_born(b, k, d)
+    g = count_born_columns(b, k, d)
     change = 0.0
     for i in range(likelihood.n):
         z = b.Z[k, i]
@@ -232,7 +232,7 @@ def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> An
 
 def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     likelihood = seen(likelihood, c)
-    g = columns_born(b, k, d)
+    g = count_born_columns(b, k, d)
     for i in range(likelihood.n):
         if b.Z[k, i] != 0.0:
             note_own(likelihood, c, i, d, g)
@@ -255,7 +255,7 @@ def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> No
 def owners_gained(b: Any, other: Any) -> Any:
     """1 if the scratch row, which column k becomes, has the owners of the other column; -1 if it
     lacks them."""
-    new = scratch(b)
+    new = scratch_index(b)
     for i in range(b.Z.shape[1]):
         if b.Z[other, i] != 0.0:
             return 1.0 if b.Z[new, i] != 0.0 else -1.0
@@ -267,7 +267,7 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any)
     change = 0.0
     if sees_pairs(likelihood):
         g = owners_gained(b, other)
-        rest = k if g > 0.0 else scratch(b)
+        rest = k if g > 0.0 else scratch_index(b)
         for i in range(likelihood.n):
             if b.Z[other, i] != 0.0:
                 for j in range(likelihood.n):
@@ -284,7 +284,7 @@ def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any)
     g = owners_gained(b, other)
     _apply_copies(likelihood, c, b, other, g)
     if sees_pairs(likelihood):
-        rest = k if g > 0.0 else scratch(b)
+        rest = k if g > 0.0 else scratch_index(b)
         for i in range(likelihood.n):
             if b.Z[other, i] != 0.0:
                 for j in range(likelihood.n):
@@ -360,12 +360,12 @@ COMMON: dict[Any, Any] = operations.WITHOUT_UNIQUE | {
 
 ANSWERS: dict[Any, Any] = COMMON | {
     operations.cache_at: _cache_at,
-    operations.rebuild: _rebuild,
+    operations.rebuild_cache: _rebuild,
     operations.delta_member: _delta_member,
     operations.apply_member: _apply_member,
     operations.open_members: _open_members,
-    operations.delta_joined: _delta_joined,
-    operations.apply_joined: _apply_joined,
+    operations.delta_open_member: _delta_joined,
+    operations.apply_open_member: _apply_joined,
     operations.delta_weight: _delta_weight,
     operations.apply_weight: _apply_weight,
     operations.delta_transfer: _delta_transfer,

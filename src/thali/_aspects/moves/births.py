@@ -20,8 +20,8 @@ from ..operations import (
     draw_pattern,
     log_rate,
 )
-from ..state import ALPHA, BETA, COLUMNS, capacity, least_unique, remove_column
-from ..weight_priors import weight
+from ..state import ALPHA, BETA, COLUMNS, capacity, min_unique_weight, remove_column
+from ..weight_priors import draw_prior_weight
 from .unique_weights import log_compensated_ratio, log_weight_density, shift_unique_weights
 
 
@@ -35,7 +35,7 @@ def propose_birth_or_death(rng: Any, model: Any, c: Any, b: Any, rate: Any) -> N
     k = choose_column_or_pattern(rng, model, b, is_birth)
     if k < 0:
         return
-    d = weight(rng, model) if is_birth else -b.w[k]
+    d = draw_prior_weight(rng, model) if is_birth else -b.w[k]
     ratio = b.real[BETA] * delta_weight(model.likelihood, c, b, k, b.m[k], d) + log_birth_ratio(
         b, rate, is_birth
     )
@@ -55,7 +55,7 @@ def propose_compensated_birth_or_death(rng: Any, model: Any, c: Any, b: Any, rat
     k = choose_column_or_pattern(rng, model, b, is_birth)
     if k < 0:
         return
-    min_unique = least_unique(b, k)
+    min_unique = min_unique_weight(b, k)
     d = rng.random() * min_unique if is_birth else -b.w[k]
     if is_birth and not 0.0 < d < min_unique:
         return

@@ -16,7 +16,7 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, draw_code, draw_index
 
 from ..group_state import KAPPA, group_at, select_group
-from ..operations import add_answer, cache_at, forget_answers, look_at_answers, rebuild
+from ..operations import add_answer, cache_at, clear_answers, compute_answer_logs, rebuild_cache
 from ..state import BETA, COLUMNS, replica
 from .group_densities import draw_gamma, log_gamma
 
@@ -29,7 +29,7 @@ def recount_answers(model: Any, caches: Any, states: Any, membership: Any) -> No
     """Fill the answer counts of every class from its respondents."""
     for g in range(states.w.shape[0]):
         likelihood = group_at(model.groups.likelihood, g)
-        forget_answers(likelihood, cache_at(likelihood, caches, g))
+        clear_answers(likelihood, cache_at(likelihood, caches, g))
     fill_log_probabilities(model, caches, states, membership)
     for p in range(membership.of.shape[0]):
         count_answers(model, caches, membership, p, membership.of[p], 1.0)
@@ -68,7 +68,7 @@ def fill_class_log_probabilities(
 ) -> None:
     """Compute the log probabilities of all answers under class g."""
     likelihood, c, b = select_group(model.groups, caches, states, g)
-    look_at_answers(likelihood, c, b, model.people, membership.logs[g])
+    compute_answer_logs(likelihood, c, b, model.people, membership.logs[g])
 
 
 @scalar
@@ -196,14 +196,14 @@ def draw_nearby_weights(
             b.w[k], class_g.w[k], step
         )
     if model.groups.unique:
-        for i in range(base.own.shape[0]):
+        for i in range(base.unique.shape[0]):
             if draws:
                 b.s[i] = class_g.s[i] * math.exp(step * rng.standard_normal())
-            total += log_gamma(kappa, base.own[i], b.s[i]) - log_normal_density(
+            total += log_gamma(kappa, base.unique[i], b.s[i]) - log_normal_density(
                 b.s[i], class_g.s[i], step
             )
     if draws:
-        rebuild(likelihood, c, b)
+        rebuild_cache(likelihood, c, b)
     return total
 
 
@@ -223,6 +223,6 @@ def draw_empty_class_weights(
     for k in range(b.whole[COLUMNS]):
         b.w[k] = draw_gamma(rng, base.real[KAPPA], base.v[k])
     if model.groups.unique:
-        for i in range(base.own.shape[0]):
-            b.s[i] = draw_gamma(rng, base.real[KAPPA], base.own[i])
-    rebuild(likelihood, c, b)
+        for i in range(base.unique.shape[0]):
+            b.s[i] = draw_gamma(rng, base.real[KAPPA], base.unique[i])
+    rebuild_cache(likelihood, c, b)

@@ -9,12 +9,12 @@ from ..operations import (
     apply_scale,
     draw_alpha,
     is_scale_free,
-    rate_between,
+    rate_by_size_range,
     rate_single,
     set_alpha,
 )
 from ..state import ALPHA, COLUMNS, FULL, NO_UNIQUE, TOTAL_UNIQUE, has_free_singles
-from ..weight_priors import rate_of, shape_of
+from ..weight_priors import gamma_rate, gamma_shape
 from .unique_weights import refresh_unique_prior
 
 
@@ -34,7 +34,7 @@ def draw_concentration(rng: Any, model: Any, b: Any) -> None:
     n_columns = b.whole[COLUMNS] + draw_single_counts(rng, model, b)
     if model.learn_alpha:
         alpha = draw_alpha(
-            model.prior, rng, b, n_columns, rate_between(model.prior, min_owners, model.hi)
+            model.prior, rng, b, n_columns, rate_by_size_range(model.prior, min_owners, model.hi)
         )
         set_alpha(model.prior, b, alpha)
     if has_free_singles(model):
@@ -42,7 +42,7 @@ def draw_concentration(rng: Any, model: Any, b: Any) -> None:
             b.singles[i] = draw_poisson(rng, b.real[ALPHA] * rate_single(model.prior, i))
     if model.hi < n_options:
         b.whole[FULL] = draw_poisson(
-            rng, b.real[ALPHA] * rate_between(model.prior, n_options, n_options)
+            rng, b.real[ALPHA] * rate_by_size_range(model.prior, n_options, n_options)
         )
 
 
@@ -74,7 +74,9 @@ def draw_weight_scale(rng: Any, model: Any, c: Any, b: Any) -> None:
             count += b.singles[i]
     if count == 0:
         return
-    factor = rng.standard_gamma(shape_of(model.weights) * count) / rate_of(model.weights) / total
+    factor = (
+        rng.standard_gamma(gamma_shape(model.weights) * count) / gamma_rate(model.weights) / total
+    )
     for k in range(b.whole[COLUMNS]):
         b.w[k] *= factor
     for i in range(n_options):

@@ -13,7 +13,7 @@ from thali._inference.numerics.decisions import draw_bessel_count
 
 from ..operations import apply_copies
 from ..state import ALPHA, COLUMNS, capacity, copy_row, remove_column
-from ..weight_priors import rate_of
+from ..weight_priors import gamma_rate
 
 
 @scalar
@@ -26,7 +26,7 @@ def redraw_duplicates(rng: Any, model: Any, c: Any, b: Any) -> None:
     """
     merge_duplicates(b)
     for k in range(b.whole[COLUMNS]):
-        x = b.real[ALPHA] * math.exp(b.log_rate[k]) * rate_of(model.weights) * b.w[k]
+        x = b.real[ALPHA] * math.exp(b.log_rate[k]) * gamma_rate(model.weights) * b.w[k]
         n_copies = draw_bessel_count(rng, x, 1)
         while b.whole[COLUMNS] + n_copies > capacity(b):
             n_copies = draw_bessel_count(rng, x, 1)

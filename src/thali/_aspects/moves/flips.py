@@ -13,16 +13,16 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, draw_index
 
 from ..operations import (
-    apply_joined,
-    delta_joined,
+    apply_open_member,
+    delta_open_member,
     is_exchangeable,
     is_quick,
     keeps_empty,
     log_rate,
-    log_rate_toggled,
+    log_rate_after_toggle,
     open_column,
     open_members,
-    toggled,
+    record_toggle,
 )
 from ..state import (
     BETA,
@@ -35,7 +35,7 @@ from ..state import (
     remove_column,
     shuffle_columns,
 )
-from ..weight_priors import weight
+from ..weight_priors import draw_prior_weight
 from .unique_weights import refresh_log_bessel
 
 MAX_SYSTEMATIC = 12  # up to this number of options, each option's membership is proposed in turn
@@ -82,10 +82,10 @@ def propose_flip(rng: Any, model: Any, c: Any, b: Any, k: Any, i: Any) -> None:
     m = b.m[k] + 1 if joins else b.m[k] - 1
     if (b.m[k] == 0 or m == 0) and not keeps_empty(model.prior):
         return
-    rate = log_rate_toggled(model.prior, b, k, i, m)
+    rate = log_rate_after_toggle(model.prior, b, k, i, m)
     d = b.w[k] if joins else -b.w[k]
     if is_quick(model.likelihood):
-        gain = b.real[BETA] * delta_joined(model.likelihood, c, b, k, i, d)
+        gain = b.real[BETA] * delta_open_member(model.likelihood, c, b, k, i, d)
         is_accepted = accept(rng, rate - b.log_rate[k] + gain)
     else:
         is_accepted = accept(rng, rate - b.log_rate[k]) and accept_by_likelihood(
@@ -98,14 +98,14 @@ def propose_flip(rng: Any, model: Any, c: Any, b: Any, k: Any, i: Any) -> None:
 @scalar
 def accept_by_likelihood(rng: Any, model: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return whether the likelihood ratio of a flip passes its random test."""
-    return accept(rng, b.real[BETA] * delta_joined(model.likelihood, c, b, k, i, d))
+    return accept(rng, b.real[BETA] * delta_open_member(model.likelihood, c, b, k, i, d))
 
 
 @scalar
 def flip_member(model: Any, c: Any, b: Any, k: Any, i: Any, d: Any, m: Any, rate: Any) -> None:
     """Flip the membership of option i in column k; update caches and prior."""
-    apply_joined(model.likelihood, c, b, k, i, d)
-    toggled(model.prior, b, k, i)
+    apply_open_member(model.likelihood, c, b, k, i, d)
+    record_toggle(model.prior, b, k, i)
     change_owner(b, k, i, m, rate)
 
 
@@ -138,13 +138,16 @@ def flip_random_members(rng: Any, model: Any, c: Any, b: Any, k: Any) -> None:
             return
         joins = rng.random() * pass_probability < join_probability
         position = m + draw_index(rng, n_options - m) if joins else draw_index(rng, m)
-        i = b.who[position]
+        i = b.option_order[position]
         new_m = m + 1 if joins else m - 1
         d = b.w[k] if joins else -b.w[k]
         if accept_by_likelihood(rng, model, c, b, k, i, d):
             flip_member(model, c, b, k, i, d, new_m, b.by_size[new_m])
             boundary = m if joins else m - 1  # owners stay in front
-            b.who[position], b.who[boundary] = b.who[boundary], b.who[position]
+            b.option_order[position], b.option_order[boundary] = (
+                b.option_order[boundary],
+                b.option_order[position],
+            )
 
 
 @scalar
@@ -154,10 +157,10 @@ def sort_owners(b: Any, k: Any) -> None:
     back = b.Z.shape[1] - 2
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] != 0.0:
-            b.who[front] = i
+            b.option_order[front] = i
             front += 1
         else:
-            b.who[back] = i
+            b.option_order[back] = i
             back -= 1
 
 
@@ -191,13 +194,13 @@ def expand_columns(rng: Any, model: Any, b: Any) -> None:
         for i in range(n_options):
             for _ in range(b.singles[i]):
                 k = append_empty_column(b)
-                b.w[k] = weight(rng, model)
+                b.w[k] = draw_prior_weight(rng, model)
                 b.Z[k, i] = 1.0
                 b.m[k] = 1
                 b.log_rate[k] = log_rate(model.prior, b, k, 1)
     for _ in range(b.whole[FULL]):
         k = append_empty_column(b)
-        b.w[k] = weight(rng, model)
+        b.w[k] = draw_prior_weight(rng, model)
         for i in range(n_options):
             b.Z[k, i] = 1.0
         b.m[k] = n_options

@@ -24,17 +24,17 @@ from ..group_state import (
     KAPPA_SHAPE,
     STEP,
     TRIED,
+    expected_unique_weight,
+    expected_weight,
     group_at,
-    middle_of,
-    own_middle_of,
     select_group,
 )
 from ..operations import (
     apply_scale,
-    is_scaled_in_groups,
+    is_group_scale_free,
     log_likelihood,
-    rebuild,
-    scaled_parameters,
+    rebuild_cache,
+    scaled_prior_sums,
 )
 from ..state import BETA, COLUMNS, replica
 from .group_densities import log_gamma_moments
@@ -57,7 +57,7 @@ def update_base_weights(rng: Any, model: Any, caches: Any, states: Any, base: An
         update_base_weight(rng, model, caches, states, base, column_weights, k)
     if model.unique:
         unique_weights = select_unique_weights(states, base)
-        for i in range(base.own.shape[0]):
+        for i in range(base.unique.shape[0]):
             update_base_weight(rng, model, caches, states, base, unique_weights, i)
     if math.isnan(model.kappa):
         draw_kappa(rng, model, states, base)
@@ -121,14 +121,14 @@ def draw_kappa(rng: Any, model: Any, states: Any, base: Any) -> None:
     for g in range(states.w.shape[0]):
         b = replica(states, g)
         for k in range(b.whole[COLUMNS]):
-            ratio = b.w[k] / middle_of(base, k, g)
+            ratio = b.w[k] / expected_weight(base, k, g)
             total += math.log(ratio) - ratio
         n_weights += b.whole[COLUMNS]
         if model.unique:
-            for i in range(base.own.shape[0]):
-                ratio = b.s[i] / own_middle_of(base, i, g)
+            for i in range(base.unique.shape[0]):
+                ratio = b.s[i] / expected_unique_weight(base, i, g)
                 total += math.log(ratio) - ratio
-            n_weights += base.own.shape[0]
+            n_weights += base.unique.shape[0]
     base.real[KAPPA] = math.exp(
         draw_on_line(rng, KappaLine(n_weights, total), math.log(base.real[KAPPA]), 1.0)
     )
@@ -198,12 +198,12 @@ def set_kappa_and_weights(model: Any, caches: Any, states: Any, base: Any, x: An
     for g in range(states.w.shape[0]):
         b = replica(states, g)
         for k in range(b.whole[COLUMNS]):
-            if abs(shift + slope * math.log(b.w[k] / middle_of(base, k, g))) > MAX_LOG_RATIO:
+            if abs(shift + slope * math.log(b.w[k] / expected_weight(base, k, g))) > MAX_LOG_RATIO:
                 return -math.inf
         if model.unique:
-            for i in range(base.own.shape[0]):
+            for i in range(base.unique.shape[0]):
                 if (
-                    abs(shift + slope * math.log(b.s[i] / own_middle_of(base, i, g)))
+                    abs(shift + slope * math.log(b.s[i] / expected_unique_weight(base, i, g)))
                     > MAX_LOG_RATIO
                 ):
                     return -math.inf
@@ -214,17 +214,17 @@ def set_kappa_and_weights(model: Any, caches: Any, states: Any, base: Any, x: An
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
         for k in range(b.whole[COLUMNS]):
-            log = shift + slope * math.log(b.w[k] / middle_of(base, k, g))
-            b.w[k] = middle_of(base, k, g) * math.exp(log)
+            log = shift + slope * math.log(b.w[k] / expected_weight(base, k, g))
+            b.w[k] = expected_weight(base, k, g) * math.exp(log)
             total += log - math.exp(log)
         n_weights += b.whole[COLUMNS]
         if model.unique:
-            for i in range(base.own.shape[0]):
-                log = shift + slope * math.log(b.s[i] / own_middle_of(base, i, g))
-                b.s[i] = own_middle_of(base, i, g) * math.exp(log)
+            for i in range(base.unique.shape[0]):
+                log = shift + slope * math.log(b.s[i] / expected_unique_weight(base, i, g))
+                b.s[i] = expected_unique_weight(base, i, g) * math.exp(log)
                 total += log - math.exp(log)
-            n_weights += base.own.shape[0]
-        rebuild(likelihood, c, b)
+            n_weights += base.unique.shape[0]
+        rebuild_cache(likelihood, c, b)
         fit += log_likelihood(likelihood, c, b)
     fit *= replica(states, 0).real[BETA]
     return log_kappa_density(n_weights, total, x) + n_weights * math.log(new_spread) + fit
@@ -257,9 +257,9 @@ def propose_base_scale(
 @scalar
 def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
     """Draw the common scale of weights and base weights, for scale-free likelihoods."""
-    if not is_scaled_in_groups(group_at(model.likelihood, 0)):
+    if not is_group_scale_free(group_at(model.likelihood, 0)):
         return
-    n_columns, n_options = replica(states, 0).whole[COLUMNS], base.own.shape[0]
+    n_columns, n_options = replica(states, 0).whole[COLUMNS], base.unique.shape[0]
     count = n_columns
     total = 0.0
     for k in range(n_columns):
@@ -267,20 +267,20 @@ def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any)
     if model.unique:
         count += n_options
         for i in range(n_options):
-            total += base.own[i]
+            total += base.unique[i]
     if count == 0:
         return
     shape, rate_sum = 0.0, 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, _ = select_group(model, caches, states, g)
-        group_shape, group_rate = scaled_parameters(likelihood, c)
+        group_shape, group_rate = scaled_prior_sums(likelihood, c)
         shape += group_shape
         rate_sum += group_rate / model.rate
     factor = rng.standard_gamma(model.shape * count + shape) / model.rate / (total + rate_sum)
     for k in range(n_columns):
         base.v[k] *= factor
     for i in range(n_options):
-        base.own[i] *= factor
+        base.unique[i] *= factor
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
         for k in range(n_columns):

@@ -14,11 +14,11 @@ from thali._inference.numerics.decisions import accept
 
 from ..group_state import (
     KAPPA,
-    append_proposed,
-    copy_proposed,
-    draw_slopes_of_new,
-    middle_of,
-    remove_from_all,
+    append_proposed_column,
+    copy_proposed_pattern,
+    draw_new_slopes,
+    expected_weight,
+    remove_group_column,
     select_group,
 )
 from ..operations import (
@@ -29,7 +29,7 @@ from ..operations import (
     draw_pattern,
     log_rate,
 )
-from ..state import BETA, least_unique, replica
+from ..state import BETA, min_unique_weight, replica
 from .births import choose_row, log_birth_ratio
 from .group_densities import draw_gamma, log_gamma, log_owner_ratio
 
@@ -50,29 +50,33 @@ def propose_group_birth_or_death(
     if k < 0:
         return
     if is_birth:
-        copy_proposed(
+        copy_proposed_pattern(
             states, draw_pattern(model.prior, rng, first_group, k, 1, first_group.Z.shape[1] - 1)
         )
         if model.similar:
             base.v[k] = draw_gamma(rng, model.shape, model.shape / model.rate)
         else:
             base.v[k] = model.shape / model.rate
-        draw_slopes_of_new(rng, model, base, k)
+        draw_new_slopes(rng, model, base, k)
     ratio = log_birth_ratio(first_group, rate, is_birth)
     gain = 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
         b.block[CARVED] = 1.0 if model.unique and rng.random() < carved else 0.0
         if b.block[CARVED] == 0.0:
-            d = draw_gamma(rng, base.real[KAPPA], middle_of(base, k, g)) if is_birth else -b.w[k]
+            d = (
+                draw_gamma(rng, base.real[KAPPA], expected_weight(base, k, g))
+                if is_birth
+                else -b.w[k]
+            )
             gain += delta_weight(likelihood, c, b, k, b.m[k], d)
         else:
-            min_unique = least_unique(b, k)
+            min_unique = min_unique_weight(b, k)
             d = rng.random() * min_unique if is_birth else -b.w[k]
             if is_birth and not 0.0 < d < min_unique:
                 return
             proposal = math.log(min_unique if is_birth else min_unique - d)
-            proposal += log_gamma(base.real[KAPPA], middle_of(base, k, g), abs(d))
+            proposal += log_gamma(base.real[KAPPA], expected_weight(base, k, g), abs(d))
             ratio += proposal if is_birth else -proposal
             ratio += log_owner_ratio(base, g, b, k, d)
             gain += delta_compensated_weight(likelihood, c, b, k, b.m[k], d)
@@ -86,11 +90,11 @@ def propose_group_birth_or_death(
             apply_weight(likelihood, c, b, k, b.m[k], d)
         else:
             apply_compensated_weight(likelihood, c, b, k, b.m[k], d)
-            for i in range(base.own.shape[0]):
+            for i in range(base.unique.shape[0]):
                 b.s[i] -= d * b.Z[k, i]
         if is_birth:
             b.w[k] = d
     if is_birth:
-        append_proposed(states, log_rate(model.prior, first_group, k, first_group.m[k]))
+        append_proposed_column(states, log_rate(model.prior, first_group, k, first_group.m[k]))
     else:
-        remove_from_all(states, base, k)
+        remove_group_column(states, base, k)

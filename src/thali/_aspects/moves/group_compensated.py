@@ -15,14 +15,14 @@ from thali._inference.numerics.decisions import accept, draw_index
 
 from ..group_state import (
     KAPPA,
-    append_proposed,
-    copy_proposed,
-    draw_slopes_of_new,
-    middle_of,
-    own_middle_of,
-    remove_from_all,
+    append_proposed_column,
+    copy_proposed_pattern,
+    draw_new_slopes,
+    expected_unique_weight,
+    expected_weight,
+    remove_group_column,
     select_group,
-    set_owner,
+    toggle_group_owner,
 )
 from ..operations import (
     apply_compensated_member,
@@ -32,7 +32,7 @@ from ..operations import (
     draw_pattern,
     keeps_empty,
     log_rate,
-    log_rate_flipped,
+    log_rate_after_flip,
 )
 from ..state import BETA, COLUMNS, replica
 from .births import choose_row, log_birth_ratio
@@ -46,9 +46,9 @@ CHANGE = 0  # position in State.block
 def min_base_unique_weight(b: Any, base: Any, k: Any) -> Any:
     """Return the smallest base unique weight of the owners of pattern k."""
     smallest = np.inf
-    for i in range(base.own.shape[0]):
+    for i in range(base.unique.shape[0]):
         if b.Z[k, i] != 0.0:
-            smallest = min(smallest, base.own[i])
+            smallest = min(smallest, base.unique[i])
     return smallest
 
 
@@ -56,9 +56,9 @@ def min_base_unique_weight(b: Any, base: Any, k: Any) -> Any:
 def log_base_unique_ratio(model: Any, b: Any, base: Any, k: Any, dv: Any) -> Any:
     """Return log prod p(own - dv) / p(own) over the owners of pattern k."""
     total = 0.0
-    for i in range(base.own.shape[0]):
+    for i in range(base.unique.shape[0]):
         if b.Z[k, i] != 0.0:
-            total += log_gamma_ratio(model.shape, model.shape / model.rate, base.own[i], -dv)
+            total += log_gamma_ratio(model.shape, model.shape / model.rate, base.unique[i], -dv)
     return total
 
 
@@ -69,14 +69,14 @@ def log_group_unique_ratio(b: Any, base: Any, g: Any, k: Any, d: Any, dv: Any) -
     Return -inf if a unique weight is at most d.
     """
     total = 0.0
-    for i in range(base.own.shape[0]):
+    for i in range(base.unique.shape[0]):
         if b.Z[k, i] != 0.0:
             if b.s[i] <= d:
                 return -np.inf
             total += log_gamma(
-                base.real[KAPPA], (base.own[i] - dv) * base.own_lift[g, i], b.s[i] - d
+                base.real[KAPPA], (base.unique[i] - dv) * base.unique_lift[g, i], b.s[i] - d
             )
-            total -= log_gamma(base.real[KAPPA], own_middle_of(base, i, g), b.s[i])
+            total -= log_gamma(base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i])
     return total
 
 
@@ -90,10 +90,10 @@ def apply_compensated_changes(
         likelihood, c, b = select_group(model, caches, states, g)
         d = b.block[CHANGE]
         apply_compensated_weight(likelihood, c, b, k, b.m[k], d)
-        for i in range(base.own.shape[0]):
+        for i in range(base.unique.shape[0]):
             b.s[i] -= d * b.Z[k, i]
-    for i in range(base.own.shape[0]):
-        base.own[i] -= dv * first_group.Z[k, i]
+    for i in range(base.unique.shape[0]):
+        base.unique[i] -= dv * first_group.Z[k, i]
 
 
 @scalar
@@ -111,13 +111,13 @@ def propose_joint_birth_or_death(
     if k < 0:
         return
     if is_birth:
-        copy_proposed(
+        copy_proposed_pattern(
             states, draw_pattern(model.prior, rng, first_group, k, 1, first_group.Z.shape[1] - 1)
         )
         base.v[k] = rng.random() * min_base_unique_weight(first_group, base, k)
         if base.v[k] <= 0.0:
             return
-        draw_slopes_of_new(rng, model, base, k)
+        draw_new_slopes(rng, model, base, k)
     dv = base.v[k] if is_birth else -base.v[k]
     min_unique = min_base_unique_weight(first_group, base, k) - min(dv, 0.0)
     proposal = math.log(min_unique) + log_gamma(model.shape, model.shape / model.rate, base.v[k])
@@ -126,7 +126,7 @@ def propose_joint_birth_or_death(
     gain = 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
-        d = draw_gamma(rng, base.real[KAPPA], middle_of(base, k, g)) if is_birth else -b.w[k]
+        d = draw_gamma(rng, base.real[KAPPA], expected_weight(base, k, g)) if is_birth else -b.w[k]
         b.block[CHANGE] = d
         ratio += log_group_unique_ratio(b, base, g, k, d, dv)
         if ratio == -np.inf:
@@ -138,9 +138,9 @@ def propose_joint_birth_or_death(
     if is_birth:
         for g in range(states.w.shape[0]):
             replica(states, g).w[k] = replica(states, g).block[CHANGE]
-        append_proposed(states, log_rate(model.prior, first_group, k, first_group.m[k]))
+        append_proposed_column(states, log_rate(model.prior, first_group, k, first_group.m[k]))
     else:
-        remove_from_all(states, base, k)
+        remove_group_column(states, base, k)
 
 
 @scalar
@@ -150,13 +150,13 @@ def propose_joint_flip(rng: Any, model: Any, caches: Any, states: Any, base: Any
     k, i = draw_index(rng, first_group.whole[COLUMNS]), draw_index(rng, first_group.Z.shape[1] - 1)
     joins = first_group.Z[k, i] == 0.0
     m = first_group.m[k] + 1 if joins else first_group.m[k] - 1
-    new_own = base.own[i] - base.v[k] if joins else base.own[i] + base.v[k]
+    new_own = base.unique[i] - base.v[k] if joins else base.unique[i] + base.v[k]
     if (m == 0 and not keeps_empty(model.prior)) or new_own <= 0.0:
         return
-    rate = log_rate_flipped(model.prior, first_group, k, i, m)
+    rate = log_rate_after_flip(model.prior, first_group, k, i, m)
     ratio = rate - first_group.log_rate[k]
     ratio += log_gamma_ratio(
-        model.shape, model.shape / model.rate, base.own[i], new_own - base.own[i]
+        model.shape, model.shape / model.rate, base.unique[i], new_own - base.unique[i]
     )
     gain = 0.0
     for g in range(states.w.shape[0]):
@@ -164,8 +164,8 @@ def propose_joint_flip(rng: Any, model: Any, caches: Any, states: Any, base: Any
         d = b.w[k] if joins else -b.w[k]
         if b.s[i] <= d:
             return
-        ratio += log_gamma(base.real[KAPPA], new_own * base.own_lift[g, i], b.s[i] - d)
-        ratio -= log_gamma(base.real[KAPPA], own_middle_of(base, i, g), b.s[i])
+        ratio += log_gamma(base.real[KAPPA], new_own * base.unique_lift[g, i], b.s[i] - d)
+        ratio -= log_gamma(base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i])
         gain += delta_compensated_member(likelihood, c, b, i, k, d)
     if accept(rng, ratio + first_group.real[BETA] * gain):
         for g in range(states.w.shape[0]):
@@ -173,8 +173,8 @@ def propose_joint_flip(rng: Any, model: Any, caches: Any, states: Any, base: Any
             d = b.w[k] if joins else -b.w[k]
             apply_compensated_member(likelihood, c, b, i, k, d)
             b.s[i] -= d
-        base.own[i] = new_own
-        set_owner(states, k, i, m, rate)
+        base.unique[i] = new_own
+        toggle_group_owner(states, k, i, m, rate)
 
 
 @scalar

@@ -7,17 +7,17 @@ from thali._inference.numerics.decisions import draw_poisson
 
 from ..group_state import (
     KAPPA,
-    append_proposed,
-    copy_proposed,
-    draw_slopes_of_new,
+    append_proposed_column,
+    copy_proposed_pattern,
+    draw_new_slopes,
+    expected_weight,
     group_at,
-    middle_of,
-    remove_from_all,
+    remove_group_column,
 )
 from ..operations import (
     draw_alpha,
     log_rate,
-    rate_between,
+    rate_by_size_range,
     rate_single,
     sees_full,
     sees_single,
@@ -33,7 +33,7 @@ def draw_group_alpha(rng: Any, model: Any, states: Any) -> None:
     """Draw the concentration given the number of columns."""
     first_group = replica(states, 0)
     if model.learn_alpha:
-        rate = rate_between(model.prior, 1, first_group.Z.shape[1] - 1)
+        rate = rate_by_size_range(model.prior, 1, first_group.Z.shape[1] - 1)
         set_alpha(
             model.prior,
             first_group,
@@ -53,7 +53,7 @@ def redraw_silent_columns(rng: Any, model: Any, states: Any, base: Any) -> None:
     k = first_group.whole[COLUMNS] - 1
     while k >= 0:
         if is_silent_column(likelihood, first_group, k):
-            remove_from_all(states, base, k)
+            remove_group_column(states, base, k)
         k -= 1
     if not sees_single(likelihood):
         for i in range(n_options):
@@ -74,7 +74,7 @@ def redraw_silent_columns(rng: Any, model: Any, states: Any, base: Any) -> None:
             base,
             0,
             n_options,
-            first_group.real[ALPHA] * rate_between(model.prior, n_options, n_options),
+            first_group.real[ALPHA] * rate_by_size_range(model.prior, n_options, n_options),
         )
 
 
@@ -92,11 +92,11 @@ def add_prior_columns(
         clear_row(first_group, k)
         for j in range(i, i + m):
             first_group.Z[k, j] = 1.0
-        copy_proposed(states, m)
+        copy_proposed_pattern(states, m)
         base.v[k] = model.shape / model.rate
         if model.similar:
             base.v[k] = draw_gamma(rng, model.shape, model.shape / model.rate)
-        draw_slopes_of_new(rng, model, base, k)
+        draw_new_slopes(rng, model, base, k)
         for g in range(states.w.shape[0]):
-            replica(states, g).w[k] = draw_gamma(rng, base.real[KAPPA], middle_of(base, k, g))
-        append_proposed(states, log_rate(model.prior, first_group, k, m))
+            replica(states, g).w[k] = draw_gamma(rng, base.real[KAPPA], expected_weight(base, k, g))
+        append_proposed_column(states, log_rate(model.prior, first_group, k, m))

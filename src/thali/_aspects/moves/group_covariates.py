@@ -11,11 +11,11 @@ import numpy as np
 from thali._compile.jit import generic, scalar
 from thali._inference.numerics.slices import draw_on_line, log_density
 
-from ..group_likelihoods import WITH_COVARIATES
+from ..group_likelihoods import COVARIATE_CLASSES
 from ..group_state import group_at
 from ..likelihoods.pair_blocks import fill_lifts
 from ..likelihoods.pair_covariates import COEFFICIENTS, sum_of_terms
-from ..operations import cache_at, rebuild
+from ..operations import cache_at, rebuild_cache
 from ..state import BETA, replica
 
 
@@ -77,8 +77,8 @@ def _draw_coefficients(pairs: Any, rng: np.random.Generator, caches: Any, states
         set_coefficient(pairs, caches, states, m, beta)
     for g in range(states.w.shape[0]):
         likelihood = group_at(pairs, g)
-        rebuild(likelihood, cache_at(likelihood, caches, g), replica(states, g))
+        rebuild_cache(likelihood, cache_at(likelihood, caches, g), replica(states, g))
 
 
-for _cls in WITH_COVARIATES:
+for _cls in COVARIATE_CLASSES:
     draw_common_parameters.register(_cls)(_draw_coefficients)

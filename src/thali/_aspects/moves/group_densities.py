@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._compile.jit import scalar
 
-from ..group_state import KAPPA, own_middle_of
+from ..group_state import KAPPA, expected_unique_weight
 
 # Replaces smaller draws, which a small shape may give, so that their logarithms are finite.
 MIN_WEIGHT = 1e-290
@@ -42,11 +42,13 @@ def log_owner_ratio(base: Any, g: Any, b: Any, k: Any, d: Any) -> Any:
     Return -inf if a unique weight is at most d.
     """
     total = 0.0
-    for i in range(base.own.shape[0]):
+    for i in range(base.unique.shape[0]):
         if b.Z[k, i] != 0.0:
             if b.s[i] <= d:
                 return -np.inf
-            total += log_gamma_ratio(base.real[KAPPA], own_middle_of(base, i, g), b.s[i], -d)
+            total += log_gamma_ratio(
+                base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i], -d
+            )
     return total
 
 

@@ -11,36 +11,45 @@ from thali._inference.numerics.decisions import accept, draw_index
 
 from ..group_state import (
     KAPPA,
-    append_proposed,
-    copy_proposed,
+    append_proposed_column,
+    copy_proposed_pattern,
+    expected_unique_weight,
+    expected_weight,
     group_at,
-    middle_of,
-    own_middle_of,
-    remove_from_all,
+    remove_group_column,
     select_group,
-    set_owner,
+    toggle_group_owner,
 )
 from ..operations import (
     apply_compensated_member,
     apply_copies,
-    apply_joined,
     apply_member,
+    apply_open_member,
     apply_transfer,
     cache_at,
     delta_compensated_member,
-    delta_joined,
     delta_member,
+    delta_open_member,
     delta_transfer,
     is_quick,
     keeps_empty,
     log_rate,
-    log_rate_flipped,
-    log_rate_toggled,
+    log_rate_after_flip,
+    log_rate_after_toggle,
     open_column,
     open_members,
-    toggled,
+    record_toggle,
 )
-from ..state import ALPHA, BETA, COLUMNS, capacity, copy_row, replica, scratch, shuffle_columns
+from ..state import (
+    ALPHA,
+    BETA,
+    COLUMNS,
+    capacity,
+    copy_row,
+    replica,
+    scratch_index,
+    shuffle_columns,
+)
 from .duplicates import have_same_owners
 from .group_densities import log_gamma, log_gamma_ratio
 from .split_join import draw_column_pair, write_split_or_join
@@ -73,7 +82,7 @@ def propose_group_flip(rng: Any, model: Any, caches: Any, states: Any, k: Any, i
     m = first_group.m[k] + 1 if joins else first_group.m[k] - 1
     if (first_group.m[k] == 0 or m == 0) and not keeps_empty(model.prior):
         return
-    rate = log_rate_toggled(model.prior, first_group, k, i, m)
+    rate = log_rate_after_toggle(model.prior, first_group, k, i, m)
     ratio = rate - first_group.log_rate[k]
     if is_quick(group_at(model.likelihood, 0)):
         is_accepted = accept(rng, ratio + compute_flip_gain(model, caches, states, k, i, joins))
@@ -84,9 +93,9 @@ def propose_group_flip(rng: Any, model: Any, caches: Any, states: Any, k: Any, i
     if is_accepted:
         for g in range(states.w.shape[0]):
             likelihood, c, b = select_group(model, caches, states, g)
-            apply_joined(likelihood, c, b, k, i, b.w[k] if joins else -b.w[k])
-        toggled(model.prior, first_group, k, i)
-        set_owner(states, k, i, m, rate)
+            apply_open_member(likelihood, c, b, k, i, b.w[k] if joins else -b.w[k])
+        record_toggle(model.prior, first_group, k, i)
+        toggle_group_owner(states, k, i, m, rate)
 
 
 @scalar
@@ -96,7 +105,7 @@ def compute_flip_gain(model: Any, caches: Any, states: Any, k: Any, i: Any, join
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
         d = b.w[k] if joins else -b.w[k]
-        total += delta_joined(likelihood, c, b, k, i, d)
+        total += delta_open_member(likelihood, c, b, k, i, d)
     return replica(states, 0).real[BETA] * total
 
 
@@ -114,7 +123,7 @@ def propose_compensated_group_flip(
     m = first_group.m[k] + 1 if joins else first_group.m[k] - 1
     if m == 0 and not keeps_empty(model.prior):
         return
-    rate = log_rate_flipped(model.prior, first_group, k, i, m)
+    rate = log_rate_after_flip(model.prior, first_group, k, i, m)
     ratio = rate - first_group.log_rate[k]
     gain = 0.0
     is_possible = True
@@ -126,7 +135,9 @@ def propose_compensated_group_flip(
             is_possible = is_possible and b.s[i] > d
             if is_possible:
                 gain += delta_compensated_member(likelihood, c, b, i, k, d)
-                ratio += log_gamma_ratio(base.real[KAPPA], own_middle_of(base, i, g), b.s[i], -d)
+                ratio += log_gamma_ratio(
+                    base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i], -d
+                )
         elif is_possible:
             gain += delta_member(likelihood, c, b, k, i, d)
     if is_possible and accept(rng, ratio + first_group.real[BETA] * gain):
@@ -138,7 +149,7 @@ def propose_compensated_group_flip(
                 b.s[i] -= d
             else:
                 apply_member(likelihood, c, b, k, i, d)
-        set_owner(states, k, i, m, rate)
+        toggle_group_owner(states, k, i, m, rate)
 
 
 @scalar
@@ -154,7 +165,7 @@ def propose_group_split_or_join(rng: Any, model: Any, caches: Any, states: Any, 
     v = base.v[partner] + sign * base.v[k] if model.similar else base.v[partner]
     if v <= 0.0:
         return
-    scratch_row = scratch(first_group)
+    scratch_row = scratch_index(first_group)
     for g in range(states.w.shape[0]):
         b = replica(states, g)
         if b.w[partner] + sign * b.w[k] <= 0.0:
@@ -172,7 +183,7 @@ def propose_group_split_or_join(rng: Any, model: Any, caches: Any, states: Any, 
         d = -sign * b.w[k]
         gain += delta_transfer(likelihood, c, b, k, partner, d)
         ratio += log_gamma(base.real[KAPPA], v * base.lift[g, partner], b.w[partner] - d)
-        ratio -= log_gamma(base.real[KAPPA], middle_of(base, partner, g), b.w[partner])
+        ratio -= log_gamma(base.real[KAPPA], expected_weight(base, partner, g), b.w[partner])
     if accept(rng, ratio + first_group.real[BETA] * gain):
         base.v[partner] = v
         for g in range(states.w.shape[0]):
@@ -239,8 +250,8 @@ def propose_duplicate_split_or_merge(
             b.w[k] += b.w[partner]
     if is_split:
         copy_row(first_group, k, partner)
-        copy_proposed(states, first_group.m[k])
+        copy_proposed_pattern(states, first_group.m[k])
         base.v[partner] = base.v[k]
-        append_proposed(states, first_group.log_rate[k])
+        append_proposed_column(states, first_group.log_rate[k])
     else:
-        remove_from_all(states, base, partner)
+        remove_group_column(states, base, partner)

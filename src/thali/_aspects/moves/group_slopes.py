@@ -18,12 +18,12 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
 from thali._inference.numerics.slices import draw_on_line, log_density
 
-from ..group_state import ACCEPTED, SLOPE_SD, STEP, TRIED, fill_lifts_of, group_at, select_group
+from ..group_state import ACCEPTED, SLOPE_SD, STEP, TRIED, fill_lifts, group_at, select_group
 from ..operations import (
     apply_scale,
     cache_at,
-    is_scaled_in_groups,
-    scaled_parameters,
+    is_group_scale_free,
+    scaled_prior_sums,
 )
 from ..state import BETA, COLUMNS, replica
 from .group_weight_sets import (
@@ -44,7 +44,7 @@ def draw_slopes(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> No
             draw_slope(rng, model, caches, states, base, column_weights, k, j)
         if model.unique:
             unique_weights = select_unique_weights(states, base)
-            for i in range(base.own.shape[0]):
+            for i in range(base.unique.shape[0]):
                 draw_slope(rng, model, caches, states, base, unique_weights, i, j)
         draw_slope_shift(rng, model, caches, states, base, j)
 
@@ -63,7 +63,7 @@ def draw_slope(
         information += weights.kappa * model.known[g, j] ** 2
     line = SlopeLine(model.known, weights, k, j, weights.slope[k, j])
     weights.slope[k, j] = draw_on_line(rng, line, weights.slope[k, j], 2.5 / math.sqrt(information))
-    fill_lifts_of(model.known, weights.slope, weights.lift, k)
+    fill_lifts(model.known, weights.slope, weights.lift, k)
 
 
 class SlopeLine(NamedTuple):
@@ -109,7 +109,7 @@ def propose_slope_and_weights(
     if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
         base.real[ACCEPTED] += 1.0
         weights.slope[k, j] = new_slope
-        fill_lifts_of(model.known, weights.slope, weights.lift, k)
+        fill_lifts(model.known, weights.slope, weights.lift, k)
         for g in range(states.w.shape[0]):
             likelihood, c, b = select_group(model, caches, states, g)
             relative_change = math.exp(model.known[g, j] * move) - 1.0
@@ -120,28 +120,28 @@ def propose_slope_and_weights(
 @scalar
 def draw_slope_shift(rng: Any, model: Any, caches: Any, states: Any, base: Any, j: Any) -> None:
     """Draw a common shift of slopes j of all weights, for scale-free likelihoods."""
-    n_columns, n_options = replica(states, 0).whole[COLUMNS], base.own.shape[0]
+    n_columns, n_options = replica(states, 0).whole[COLUMNS], base.unique.shape[0]
     n_slopes = n_columns + n_options if model.unique else n_columns
     first_likelihood = group_at(model.likelihood, 0)
-    if n_slopes == 0 or not is_scaled_in_groups(first_likelihood):
+    if n_slopes == 0 or not is_group_scale_free(first_likelihood):
         return
     # other parameters with a scale fix the scale of the weights
-    if scaled_parameters(first_likelihood, cache_at(first_likelihood, caches, 0))[0] > 0.0:
+    if scaled_prior_sums(first_likelihood, cache_at(first_likelihood, caches, 0))[0] > 0.0:
         return
     total = 0.0
     for k in range(n_columns):
         total += base.slope[k, j]
     if model.unique:
         for i in range(n_options):
-            total += base.own_slope[i, j]
+            total += base.unique_slope[i, j]
     shift = SLOPE_SD / math.sqrt(n_slopes) * rng.standard_normal() - total / n_slopes
     for k in range(n_columns):
         base.slope[k, j] += shift
-        fill_lifts_of(model.known, base.slope, base.lift, k)
+        fill_lifts(model.known, base.slope, base.lift, k)
     if model.unique:
         for i in range(n_options):
-            base.own_slope[i, j] += shift
-            fill_lifts_of(model.known, base.own_slope, base.own_lift, i)
+            base.unique_slope[i, j] += shift
+            fill_lifts(model.known, base.unique_slope, base.unique_lift, i)
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
         factor = math.exp(model.known[g, j] * shift)

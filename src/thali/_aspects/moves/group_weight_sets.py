@@ -10,7 +10,7 @@ import numpy as np
 from thali._compile.jit import generic, scalar
 
 from ..group_state import KAPPA
-from ..operations import apply_own, apply_weight, delta_own, delta_weight
+from ..operations import apply_unique, apply_weight, delta_unique, delta_weight
 
 
 class GroupColumnWeights(NamedTuple):
@@ -36,7 +36,9 @@ def select_column_weights(states: Any, base: Any) -> Any:
 @scalar
 def select_unique_weights(states: Any, base: Any) -> Any:
     """Return the unique weights of options of all groups."""
-    return GroupUniqueWeights(states.s, base.own, base.own_lift, base.own_slope, base.real[KAPPA])
+    return GroupUniqueWeights(
+        states.s, base.unique, base.unique_lift, base.unique_slope, base.real[KAPPA]
+    )
 
 
 @scalar
@@ -62,7 +64,7 @@ def _delta_column_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, 
 
 @delta_group_weight.register(GroupUniqueWeights)
 def _delta_unique_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> Any:
-    return delta_own(likelihood, c, b, k, d)
+    return delta_unique(likelihood, c, b, k, d)
 
 
 @apply_group_weight.register(GroupColumnWeights)
@@ -72,4 +74,4 @@ def _apply_column_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, 
 
 @apply_group_weight.register(GroupUniqueWeights)
 def _apply_unique_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> None:
-    apply_own(likelihood, c, b, k, d)
+    apply_unique(likelihood, c, b, k, d)

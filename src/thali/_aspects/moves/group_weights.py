@@ -8,17 +8,17 @@ import numpy as np
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, draw_index
 
-from ..group_state import KAPPA, middle_of, own_middle_of
+from ..group_state import KAPPA, expected_unique_weight, expected_weight
 from ..operations import (
     apply_compensated_weight,
-    apply_own,
     apply_scale,
+    apply_unique,
     apply_weight,
     delta_compensated_weight,
-    delta_own,
+    delta_unique,
     delta_weight,
-    is_scaled_in_groups,
-    scaled_parameters,
+    is_group_scale_free,
+    scaled_prior_sums,
     sees_full,
     sees_single,
 )
@@ -33,17 +33,19 @@ def walk_group_unique_weights(
     rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any, tuning: Any
 ) -> None:
     """Update all unique weights of a group by random walks in logs."""
-    for i in range(base.own.shape[0]):
+    for i in range(base.unique.shape[0]):
         move = tuning.unique_step[i] * rng.standard_normal()
         s = b.s[i] * math.exp(move)
         d = s - b.s[i]
         tuning.unique_tried[i] += 1
         if 0.0 < b.s[i] + d < np.inf:
-            ratio = b.real[BETA] * delta_own(likelihood, c, b, i, d) + move
+            ratio = b.real[BETA] * delta_unique(likelihood, c, b, i, d) + move
             if accept(
-                rng, ratio + log_gamma_ratio(base.real[KAPPA], own_middle_of(base, i, g), b.s[i], d)
+                rng,
+                ratio
+                + log_gamma_ratio(base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i], d),
             ):
-                apply_own(likelihood, c, b, i, d)
+                apply_unique(likelihood, c, b, i, d)
                 b.s[i] = s
                 tuning.unique_accepted[i] += 1
 
@@ -70,7 +72,7 @@ def walk_group_column_weights(
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
         if is_silent_column(likelihood, b, k):
-            b.w[k] = draw_gamma(rng, base.real[KAPPA], middle_of(base, k, g))
+            b.w[k] = draw_gamma(rng, base.real[KAPPA], expected_weight(base, k, g))
             continue
         move = tuning.step[COLUMN_WEIGHT] * rng.standard_normal()
         w = b.w[k] * math.exp(move)
@@ -79,7 +81,8 @@ def walk_group_column_weights(
         if 0.0 < b.w[k] + d < np.inf:
             ratio = b.real[BETA] * delta_weight(likelihood, c, b, k, b.m[k], d) + move
             if accept(
-                rng, ratio + log_gamma_ratio(base.real[KAPPA], middle_of(base, k, g), b.w[k], d)
+                rng,
+                ratio + log_gamma_ratio(base.real[KAPPA], expected_weight(base, k, g), b.w[k], d),
             ):
                 apply_weight(likelihood, c, b, k, b.m[k], d)
                 b.w[k] = w
@@ -105,11 +108,11 @@ def propose_compensated_group_weight(
     d = new_w - w
     ratio = b.real[BETA] * delta_compensated_weight(likelihood, c, b, k, b.m[k], d)
     ratio += log_owner_ratio(base, g, b, k, d) + log_gamma_ratio(
-        base.real[KAPPA], middle_of(base, k, g), w, d
+        base.real[KAPPA], expected_weight(base, k, g), w, d
     )
     if accept(rng, ratio + jacobian):
         apply_compensated_weight(likelihood, c, b, k, b.m[k], d)
-        for i in range(base.own.shape[0]):
+        for i in range(base.unique.shape[0]):
             b.s[i] -= d * b.Z[k, i]
         b.w[k] = new_w
         tuning.accepted[COMPENSATED_WEIGHT] += 1
@@ -120,20 +123,20 @@ def draw_group_scale(
     rng: Any, model: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any
 ) -> None:
     """Draw the scale of a group's weights given proportions, for scale-free likelihoods."""
-    if not is_scaled_in_groups(likelihood):
+    if not is_group_scale_free(likelihood):
         return
-    n_options, n_columns, kappa = base.own.shape[0], b.whole[COLUMNS], base.real[KAPPA]
+    n_options, n_columns, kappa = base.unique.shape[0], b.whole[COLUMNS], base.real[KAPPA]
     total = 0.0
     for k in range(n_columns):
-        total += b.w[k] / middle_of(base, k, g)
+        total += b.w[k] / expected_weight(base, k, g)
     n_weights = n_columns
     if model.unique:
         n_weights += n_options
         for i in range(n_options):
-            total += b.s[i] / own_middle_of(base, i, g)
+            total += b.s[i] / expected_unique_weight(base, i, g)
     if n_weights == 0:
         return
-    shape, scaled_rate = scaled_parameters(likelihood, c)
+    shape, scaled_rate = scaled_prior_sums(likelihood, c)
     factor = rng.standard_gamma(kappa * n_weights + shape) / (kappa * total + scaled_rate)
     for k in range(n_columns):
         b.w[k] *= factor

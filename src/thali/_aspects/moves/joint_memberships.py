@@ -12,7 +12,13 @@ import numpy as np
 from thali._compile.jit import scalar, vectorised
 from thali._inference.numerics.decisions import draw_code, draw_index
 
-from ..operations import apply_member, log_rate, log_rate_flipped, pull_on, stiffness_of
+from ..operations import (
+    apply_member,
+    log_rate,
+    log_rate_after_flip,
+    weight_curvature,
+    weight_gradient,
+)
 from ..state import BETA, COLUMNS
 
 # columns drawn jointly; b.block has 2^BLOCK_COLUMNS outcomes, then the stiffness matrix
@@ -101,9 +107,9 @@ def draw_object_memberships(
     for t in range(size):
         k = b.order[t]
         old_code |= int(b.Z[k, i]) << t
-        b.candidates[t] = b.real[BETA] * pull_on(model.likelihood, c, b, k, i)
+        b.candidates[t] = b.real[BETA] * weight_gradient(model.likelihood, c, b, k, i)
         for s in range(t + 1):
-            stiffness = b.real[BETA] * stiffness_of(model.likelihood, c, b, k, b.order[s], i)
+            stiffness = b.real[BETA] * weight_curvature(model.likelihood, c, b, k, b.order[s], i)
             b.block[STIFFNESS_START + BLOCK_COLUMNS * t + s] = stiffness
             b.block[STIFFNESS_START + BLOCK_COLUMNS * s + t] = stiffness
     for t in range(size):
@@ -145,7 +151,7 @@ def membership_log_odds(model: Any, b: Any, i: Any, bit: Any, code: Any, size: A
         if s != bit and (code >> s) & 1:
             force -= b.w[b.order[s]] * b.block[STIFFNESS_START + BLOCK_COLUMNS * bit + s]
     is_owner = b.Z[k, i] != 0.0
-    flipped_log_rate = log_rate_flipped(
+    flipped_log_rate = log_rate_after_flip(
         model.prior, b, k, i, b.m[k] - 1 if is_owner else b.m[k] + 1
     )
     log_prior_odds = (

@@ -20,9 +20,9 @@ from ..operations import (
     delta_compensated_member,
     delta_compensated_weight,
     log_rate,
-    log_rate_flipped,
+    log_rate_after_flip,
 )
-from ..state import BETA, COLUMNS, change_owner, clear_row, least_unique, scratch
+from ..state import BETA, COLUMNS, change_owner, clear_row, min_unique_weight, scratch_index
 from ..weight_priors import log_density_ratio
 from .tuning import COMPENSATED_WEIGHT
 from .unique_weights import (
@@ -45,7 +45,7 @@ def propose_compensated_flip(rng: np.random.Generator, model: Any, c: Any, b: An
     d = b.w[k] if joins else -b.w[k]
     s = b.s[i] - d
     if model.lo <= m <= model.hi and s > 0.0:
-        rate = log_rate_flipped(model.prior, b, k, i, m)
+        rate = log_rate_after_flip(model.prior, b, k, i, m)
         ratio = b.real[BETA] * delta_compensated_member(model.likelihood, c, b, i, k, d)
         ratio += rate - b.log_rate[k] + log_unique_ratio(model, b, i, s)
         if accept(rng, ratio):
@@ -64,7 +64,7 @@ def draw_row_block(rng: np.random.Generator, model: Any, c: Any, b: Any) -> None
     """
     size = choose_random_columns(rng, b)
     i = draw_index(rng, b.Z.shape[1] - 1)
-    scratch_row = scratch(b)
+    scratch_row = scratch_index(b)
     clear_row(b, scratch_row)
     b.block[0] = 0.0
     code = 0
@@ -127,7 +127,7 @@ def code_mass(b: Any, i: Any, size: Any, code: Any) -> Any:
 def mix_flip(b: Any, i: Any, k: Any, sign: Any) -> None:
     """Add the flip of option i in column k to the scratch row (sign -1: remove it)."""
     d = sign * flip_mass(b, i, k)
-    scratch_row = scratch(b)
+    scratch_row = scratch_index(b)
     for j in range(b.Z.shape[1]):
         b.Z[scratch_row, j] += d * b.Z[k, j]
 
@@ -145,7 +145,7 @@ def code_log_posterior(model: Any, c: Any, b: Any, i: Any, size: Any, code: Any)
             m = b.m[k] + 1 if b.Z[k, i] == 0.0 else b.m[k] - 1
             if m < model.lo or m > model.hi:
                 return -np.inf
-            prior += log_rate_flipped(model.prior, b, k, i, m) - b.log_rate[k]
+            prior += log_rate_after_flip(model.prior, b, k, i, m) - b.log_rate[k]
     mass = code_mass(b, i, size, code)
     s = b.s[i] - mass
     if s <= 0.0:
@@ -161,7 +161,7 @@ def propose_column_weight(rng: np.random.Generator, b: Any, k: Any, step: Any) -
     Random walk in logit(w / M): w is between 0 and M = w + c, where c is the smallest unique weight
     among the owners.
     """
-    w, c = b.w[k], least_unique(b, k)
+    w, c = b.w[k], min_unique_weight(b, k)
     M = w + c
     odds = w / c * math.exp(step * rng.standard_normal())
     new_w = M * odds / (1.0 + odds)

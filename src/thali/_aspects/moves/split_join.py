@@ -11,8 +11,8 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, draw_index
 
 from ..operations import apply_transfer, delta_transfer, log_rate
-from ..state import BETA, COLUMNS, copy_row, scratch
-from ..weight_priors import are_positive, log_density_ratio
+from ..state import BETA, COLUMNS, copy_row, scratch_index
+from ..weight_priors import is_positive_prior, log_density_ratio
 
 
 @scalar
@@ -43,7 +43,7 @@ def draw_column_pair(rng: Any, b: Any) -> Any:
 @scalar
 def write_split_or_join(b: Any, k: Any, partner: Any, sign: Any) -> Any:
     """Write the new owners of column k into the scratch row; return it."""
-    scratch_row = scratch(b)
+    scratch_row = scratch_index(b)
     for i in range(b.Z.shape[1] - 1):
         b.Z[scratch_row, i] = b.Z[k, i] - sign * b.Z[partner, i]
     return scratch_row
@@ -63,7 +63,7 @@ def propose_split_or_join(rng: Any, model: Any, c: Any, b: Any) -> None:
         return
     # mass that the owners of l lose against the other owners of k
     d = -sign * b.w[k]
-    if are_positive(model.weights) and b.w[partner] <= d:
+    if is_positive_prior(model.weights) and b.w[partner] <= d:
         return
     scratch_row = write_split_or_join(b, k, partner, sign)
     rate = log_rate(model.prior, b, scratch_row, m)

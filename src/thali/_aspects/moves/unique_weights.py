@@ -17,7 +17,7 @@ from thali._inference.numerics.logarithm import fast_log
 
 from ..operations import rate_single
 from ..state import ALPHA, TOTAL_UNIQUE
-from ..weight_priors import log_density_ratio, rate_of, shape_of
+from ..weight_priors import gamma_rate, gamma_shape, log_density_ratio
 
 
 @vectorised
@@ -56,11 +56,11 @@ def log_i0(v: Any) -> Any:
 @scalar
 def log_weight_density(model: Any, w: Any) -> Any:
     """Return log p(w) of the Gamma(shape, rate) prior."""
-    density = math.log(rate_of(model.weights)) - rate_of(model.weights) * w
-    if shape_of(model.weights) != 1.0:
-        density += (shape_of(model.weights) - 1.0) * math.log(
-            rate_of(model.weights) * w
-        ) - math.lgamma(shape_of(model.weights))
+    density = math.log(gamma_rate(model.weights)) - gamma_rate(model.weights) * w
+    if gamma_shape(model.weights) != 1.0:
+        density += (gamma_shape(model.weights) - 1.0) * math.log(
+            gamma_rate(model.weights) * w
+        ) - math.lgamma(gamma_shape(model.weights))
     return density
 
 
@@ -68,20 +68,22 @@ def log_weight_density(model: Any, w: Any) -> Any:
 def log_unique_ratio(model: Any, b: Any, i: Any, s: Any) -> Any:
     """Return log f(s) - log f(s[i]), f the density of option i's unique weight; s > 0."""
     if model.unique == TOTAL_UNIQUE:
-        return log_i0(b.z[i] * s) - b.log_bessel[i] - rate_of(model.weights) * (s - b.s[i])
+        return log_i0(b.z[i] * s) - b.log_bessel[i] - gamma_rate(model.weights) * (s - b.s[i])
     return log_density_ratio(model.weights, b.s[i], s - b.s[i])
 
 
 @vectorised
 def log_compensated_ratio(model: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     """Return log prod f(s[i] - d) / f(s[i]) over the m owners of pattern k."""
-    total = rate_of(model.weights) * d * m
+    total = gamma_rate(model.weights) * d * m
     if model.unique == TOTAL_UNIQUE:
         for i in range(b.z.shape[0]):
             total += log_i0(b.z[i] * (b.s[i] - d * b.Z[k, i])) - b.log_bessel[i]
-    elif shape_of(model.weights) != 1.0:
+    elif gamma_shape(model.weights) != 1.0:
         for i in range(b.z.shape[0]):
-            total += (shape_of(model.weights) - 1.0) * math.log((b.s[i] - d * b.Z[k, i]) / b.s[i])
+            total += (gamma_shape(model.weights) - 1.0) * math.log(
+                (b.s[i] - d * b.Z[k, i]) / b.s[i]
+            )
     return total
 
 
@@ -113,5 +115,5 @@ def refresh_unique_prior(model: Any, b: Any) -> None:
     """Recompute z and the log Bessel functions after a change of alpha."""
     if model.unique == TOTAL_UNIQUE:
         for i in range(b.z.shape[0]):
-            b.z[i] = b.real[ALPHA] * rate_single(model.prior, i) * rate_of(model.weights)
+            b.z[i] = b.real[ALPHA] * rate_single(model.prior, i) * gamma_rate(model.weights)
     refresh_log_bessel(model, b)

@@ -8,9 +8,22 @@ import numpy as np
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
 
-from ..operations import apply_own, apply_weight, delta_own, delta_weight, sees_full, sees_single
+from ..operations import (
+    apply_unique,
+    apply_weight,
+    delta_unique,
+    delta_weight,
+    sees_full,
+    sees_single,
+)
 from ..state import BETA, NO_UNIQUE, shuffle_columns
-from ..weight_priors import is_possible, log_density_ratio, log_stretch, walked, weight
+from ..weight_priors import (
+    draw_prior_weight,
+    is_possible,
+    log_density_ratio,
+    log_step_derivative,
+    step_weight,
+)
 from .tuning import COLUMN_WEIGHT
 from .unique_weights import log_unique_ratio, set_unique_weight
 
@@ -27,12 +40,12 @@ def walk_unique_weights(rng: np.random.Generator, model: Any, c: Any, b: Any, tu
         tuning.unique_tried[i] += 1
         if 0.0 < s < np.inf:
             ratio = (
-                b.real[BETA] * delta_own(model.likelihood, c, b, i, d)
+                b.real[BETA] * delta_unique(model.likelihood, c, b, i, d)
                 + log_unique_ratio(model, b, i, s)
                 + move
             )
             if accept(rng, ratio):
-                apply_own(model.likelihood, c, b, i, d)
+                apply_unique(model.likelihood, c, b, i, d)
                 set_unique_weight(b, i, s)
                 tuning.unique_accepted[i] += 1
 
@@ -49,16 +62,16 @@ def walk_column_weights(rng: np.random.Generator, model: Any, c: Any, b: Any, tu
             or (m == 1 and not sees_single(model.likelihood))
             or (m == n_options and not sees_full(model.likelihood))
         ):
-            b.w[k] = weight(rng, model)
+            b.w[k] = draw_prior_weight(rng, model)
             continue
         move = tuning.step[COLUMN_WEIGHT] * rng.standard_normal()
-        w = walked(model.weights, b.w[k], move)
+        w = step_weight(model.weights, b.w[k], move)
         d = w - b.w[k]
         tuning.tried[COLUMN_WEIGHT] += 1
         if is_possible(model.weights, b.w[k], d):
-            ratio = b.real[BETA] * delta_weight(model.likelihood, c, b, k, m, d) + log_stretch(
-                model.weights, move
-            )
+            ratio = b.real[BETA] * delta_weight(
+                model.likelihood, c, b, k, m, d
+            ) + log_step_derivative(model.weights, move)
             ratio += log_density_ratio(model.weights, b.w[k], d)
             if accept(rng, ratio):
                 apply_weight(model.likelihood, c, b, k, m, d)

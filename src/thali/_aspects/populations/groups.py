@@ -30,7 +30,14 @@ from ..answers.group_posterior import build_group_posterior, select_group_column
 from ..answers.population import add_population
 from ..answers.weight_slopes import add_slopes
 from ..draws.tree import KeptDraws
-from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, SLOPE_SD, Base, empty_base
+from ..group_state import (
+    KAPPA,
+    KAPPA_RATE,
+    KAPPA_SHAPE,
+    SLOPE_SD,
+    CommonWeights,
+    make_common_weights,
+)
 from ..moves.group_densities import MIN_WEIGHT
 from ..samplers.draw_record import ChainDraws
 from ..samplers.group_sweeps import prepare_groups, rebuild_groups, sum_group_log_likelihoods
@@ -125,8 +132,8 @@ class SeveralGroups(Population):
             return super().evidence_of(model, given, how)
 
         refuse_sensitivity(how)
-        apart = copy.copy(model).set_params(people=Groups())._as_data(given)
-        pooled = model._as_data(given)
+        apart = copy.copy(model).set_params(people=Groups())._convert_data(given)
+        pooled = model._convert_data(given)
         return evidence_of_pooled(apart, pooled, model._evidence_parts(pooled), how)
 
 
@@ -239,18 +246,18 @@ def rebuild_level(model: Any, caches: Any, states: Any, r: Any) -> None:
     rebuild_groups(model, caches, states, r)
 
 
-def drawn_base(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
+def drawn_base(rng: np.random.Generator, task: GroupTask, rows: int) -> CommonWeights:
     """What the weights vary about, from its prior."""
-    model, base = task.model, empty_base(task.n_options, rows, task.model, task.n_groups)
+    model, base = task.model, make_common_weights(task.n_options, rows, task.model, task.n_groups)
     if model.similar:
-        for values in (base.v, base.own):
+        for values in (base.v, base.unique):
             values[:] = np.maximum(
                 rng.gamma(model.shape, 1.0 / model.rate, values.size), MIN_WEIGHT
             )
         if math.isnan(model.kappa):
             base.real[KAPPA] = rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE)
     if model.known.shape[1]:
-        for slope, lift in ((base.slope, base.lift), (base.own_slope, base.own_lift)):
+        for slope, lift in ((base.slope, base.lift), (base.unique_slope, base.unique_lift)):
             slope[:] = SLOPE_SD * rng.standard_normal(slope.shape)
             lift[:] = np.exp(model.known @ slope.T)
     return base
@@ -273,14 +280,14 @@ class GroupPriorLadder(EvidenceLadder, GroupChain):
                 new.m[:columns],
             )
             b.s[:], b.real[ALPHA], b.whole[COLUMNS] = new.s, new.real[ALPHA], columns
-        self.bases.v[last, :columns], self.bases.own[last] = base.v[:columns], base.own
-        self.bases.lift[last, :, :columns], self.bases.own_lift[last] = (
+        self.bases.v[last, :columns], self.bases.unique[last] = base.v[:columns], base.unique
+        self.bases.lift[last, :, :columns], self.bases.unique_lift[last] = (
             base.lift[:, :columns],
-            base.own_lift,
+            base.unique_lift,
         )
-        self.bases.slope[last, :columns], self.bases.own_slope[last] = (
+        self.bases.slope[last, :columns], self.bases.unique_slope[last] = (
             base.slope[:columns],
-            base.own_slope,
+            base.unique_slope,
         )
         self.bases.real[last, KAPPA] = base.real[KAPPA]
         self._complete()
@@ -355,12 +362,12 @@ def _one_draw(
     )
 
 
-def _after_groups(model: Any, base: Base) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def _after_groups(model: Any, base: CommonWeights) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """What draws of persons hold after the weights of everybody, of columns and of options, as
     recorded."""
     if not model.persons:
         return [], []
-    return [base.v, *base.slope.T], [base.own, *base.own_slope.T]
+    return [base.v, *base.slope.T], [base.unique, *base.unique_slope.T]
 
 
 def replicates_of_groups(

@@ -13,17 +13,17 @@ from thali._inference.chains import FIRST_DRAWS
 from thali._people.populations import COMMON, SIMILAR, Groups
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..group_likelihoods import make_caches, stacked
+from ..group_likelihoods import make_caches, stack_likelihoods
 from ..group_state import (
     KAPPA,
-    Base,
+    CommonWeights,
     GroupModel,
-    base_at,
-    empty_base,
+    add_rows,
+    common_weights_at,
+    double_group_capacity,
     group_at,
-    grown_groups,
     level_caches,
-    with_rows,
+    make_common_weights,
 )
 from ..moves.group_densities import MIN_WEIGHT
 from ..moves.tuning import build_tuning, compute_acceptance_rates, select_tuning
@@ -42,15 +42,15 @@ from ..state import (
     ALPHA,
     COLUMNS,
     FIXED_UNIQUE,
+    MIN_FREE_ROWS,
     NO_UNIQUE,
-    ROOM,
     SWEEPS,
     FeatureState,
     capacity,
-    empty_state,
+    make_empty_state,
     replica,
-    resized,
-    stack,
+    resize_state,
+    stack_states,
 )
 
 LOOKED_AT = 4  # groups of which the pilot sees the pairs
@@ -130,7 +130,7 @@ class GroupChain(FeatureChain):
 
     task: Any
     states: Any  # of all levels and groups, stacked
-    bases: Base
+    bases: CommonWeights
     caches: Any
     tunings: Any
     record: ChainRecord
@@ -139,14 +139,14 @@ class GroupChain(FeatureChain):
         task, rng = self.task, self.rng
         starts = [start_of(rng, task, _middle) for _ in task.temperatures]
         room = max(capacity(each[0]) for each, _ in starts)
-        levels = [stack([resized(b, room) for b in groups]) for groups, _ in starts]
-        self.states = stack(levels)
-        self.bases = stack([with_rows(base, room + 2) for _, base in starts])
+        levels = [stack_states([resize_state(b, room) for b in groups]) for groups, _ in starts]
+        self.states = stack_states(levels)
+        self.bases = stack_states([add_rows(base, room + 2) for _, base in starts])
         likelihoods = [group_at(task.model.likelihood, g) for g in range(task.n_groups)]
         caches = [make(each) for make, each in zip(task.make_caches, likelihoods, strict=True)]
-        self.caches = stack([stack(caches) for _ in levels])
-        tuning = stack([build_tuning(task.n_options) for _ in range(task.n_groups)])
-        self.tunings = stack([tuning for _ in levels])
+        self.caches = stack_states([stack_states(caches) for _ in levels])
+        tuning = stack_states([build_tuning(task.n_options) for _ in range(task.n_groups)])
+        self.tunings = stack_states([tuning for _ in levels])
         size = task.draws, task.n_options, task.n_groups, len(task.parameters)
         common = 1 + task.model.known.shape[1] if task.model.persons else 0
         self.record = empty_group_record(*size, n_common=common)
@@ -184,8 +184,8 @@ class GroupChain(FeatureChain):
 
     def _compute_pilot_statistics(self) -> np.ndarray:
         if self.task.model.persons:
-            base = base_at(self.bases, self.ladder.at[0])
-            common = replica(self.state, 0)._replace(w=base.v, s=base.own)
+            base = common_weights_at(self.bases, self.ladder.at[0])
+            common = replica(self.state, 0)._replace(w=base.v, s=base.unique)
             return np.append(
                 compute_pilot_statistics(self.task.model, common, self.pairs),
                 np.log(base.real[KAPPA]),
@@ -198,34 +198,34 @@ class GroupChain(FeatureChain):
     def _extend_ladder(self) -> None:
         below = self.ladder.at[find_gaps_to_split(self.ladder)]
         super()._extend_ladder()
-        self.bases = Base(*(np.concatenate([a, a[below]]) for a in self.bases))
+        self.bases = CommonWeights(*(np.concatenate([a, a[below]]) for a in self.bases))
 
     def _kernel_arrays(self) -> tuple[Any, ...]:
         return self.states, self.bases
 
     def _enlarge_states(self) -> None:
-        self.states, self.bases = grown_groups(self.states, self.bases)
+        self.states, self.bases = double_group_capacity(self.states, self.bases)
 
 
-def _middle(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
+def _middle(rng: np.random.Generator, task: GroupTask, rows: int) -> CommonWeights:
     """What the weights vary about where a chain begins."""
-    return empty_base(task.n_options, rows, task.model, task.n_groups)
+    return make_common_weights(task.n_options, rows, task.model, task.n_groups)
 
 
 def start_of(
-    rng: np.random.Generator, task: GroupTask, base_of: Callable[..., Base]
-) -> tuple[list[FeatureState], Base]:
+    rng: np.random.Generator, task: GroupTask, base_of: Callable[..., CommonWeights]
+) -> tuple[list[FeatureState], CommonWeights]:
     """The states of all groups, drawn from the prior given what the weights vary about, which is
     that of `base_of`."""
     model, n = task.model, task.n_options
     alpha = rng.standard_exponential() if task.alpha is None else task.alpha
     matrix = task.prior.sample(n, alpha, rng)
     columns = matrix.shape[1]
-    room = 4 * columns + 2 * ROOM
+    room = 4 * columns + 2 * MIN_FREE_ROWS
     base = base_of(rng, task, room + 2)
     groups = []
     for g in range(task.n_groups):
-        state = empty_state(n, room, nodes=0)  # which only the published sampler looks at
+        state = make_empty_state(n, room, nodes=0)  # which only the published sampler looks at
         state.Z[:columns, :n] = matrix.T
         kappa, middle = base.real[KAPPA], base.v[:columns] * base.lift[g, :columns]
         state.w[:columns] = np.maximum(rng.gamma(kappa, middle / kappa), MIN_WEIGHT)
@@ -234,7 +234,7 @@ def start_of(
         state.real[ALPHA] = alpha
         if model.unique:
             state.s[:n] = np.maximum(
-                rng.gamma(kappa, base.own * base.own_lift[g] / kappa), MIN_WEIGHT
+                rng.gamma(kappa, base.unique * base.unique_lift[g] / kappa), MIN_WEIGHT
             )
         groups.append(state)
     return groups, base
@@ -305,7 +305,7 @@ def joined(
     prior: Any = task.model.weights
     model = GroupModel(
         prior=task.model.prior,
-        likelihood=stacked([compiled for compiled, _ in each]),
+        likelihood=stack_likelihoods([compiled for compiled, _ in each]),
         shape=prior.shape,
         rate=prior.rate,
         unique=FIXED_UNIQUE if likelihood.unique else NO_UNIQUE,

@@ -20,8 +20,15 @@ from thali.errors import ArgumentError, Setting
 
 from ..answers.group_posterior import select_group_columns
 from ..draws.tree import KeptDraws
-from ..group_likelihoods import people_of
-from ..group_state import ClassMembership, KindModel, People, drawn_kinds, kinds_at, level_caches
+from ..group_likelihoods import build_class_answers
+from ..group_state import (
+    ClassAnswers,
+    ClassMembership,
+    LatentClassModel,
+    draw_initial_classes,
+    level_caches,
+    membership_at,
+)
 from ..likelihoods.elimination import as_pairs
 from ..moves.class_membership import recount_answers
 from ..samplers.cost_model import forecast_group_seconds
@@ -35,7 +42,7 @@ from ..samplers.group_sweeps import (
 from ..samplers.sweep_rounds import REBUILD_INTERVAL
 from ..samplers.task import build_task
 from ..samplers.tempering import find_gaps_to_split
-from ..state import replica, stack
+from ..state import replica, stack_states
 from .evidence import run_ladders
 from .groups import GroupPriorLadder, rebuild_level, refuse_sensitivity
 from .groups_chain import GroupChain, GroupTask, joined
@@ -120,12 +127,12 @@ SWEEPS_A_MOVE = 5  # of the weights and features, given who is of which kind
 class KindTask(GroupTask):
     """What to run: that of groups, and the people."""
 
-    people: People
+    people: ClassAnswers
 
     @property
-    def of_kinds(self) -> KindModel:
+    def of_kinds(self) -> LatentClassModel:
         """The model of the moves of people."""
-        return KindModel(self.model, self.people)
+        return LatentClassModel(self.model, self.people)
 
     def chain(self, rng: np.random.Generator) -> "KindChain":
         """A chain at its start."""
@@ -147,8 +154,8 @@ class KindChain(GroupChain):
 
     def __init__(self, task: KindTask, rng: np.random.Generator) -> None:
         super().__init__(task, rng)
-        self.kinds = stack(
-            [drawn_kinds(rng, task.people, task.n_groups) for _ in task.temperatures]
+        self.kinds = stack_states(
+            [draw_initial_classes(rng, task.people, task.n_groups) for _ in task.temperatures]
         )
         number = self.kinds.of.shape[1]
         self.record = empty_group_record(
@@ -209,7 +216,7 @@ def completed_kinds(
         model,
         level_caches(model.groups, caches, last),
         replica(states, last),
-        kinds_at(kinds, last),
+        membership_at(kinds, last),
     )
     for t in range(steps.beta.shape[0]):
         energy[t] = sum_group_log_likelihoods(model.groups, caches, states, steps.at[t])
@@ -287,4 +294,4 @@ def build_kind_task(
     task = build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
     each = parts["likelihood"].compiled(data, task.model.weights)
     groups = joined(task, [each] * people.classes, parts["likelihood"], people.weights)
-    return KindTask(**vars(groups), people=people_of(data, each[0]))
+    return KindTask(**vars(groups), people=build_class_answers(data, each[0]))

@@ -186,7 +186,7 @@ def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
     return b.by_size[m]
 
 
-@operations.log_rate_toggled.register(OpenColumns)
+@operations.log_rate_after_toggle.register(OpenColumns)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
     return b.by_size[m]
 
@@ -206,7 +206,7 @@ def _may_flip(prior: Any) -> Any:
     return True
 
 
-@operations.rate_between.register(OpenColumns)
+@operations.rate_by_size_range.register(OpenColumns)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     return 0.0
 

@@ -115,7 +115,7 @@ def _may_flip(prior: Any) -> Any:
     return False
 
 
-@operations.rate_between.register(GivenColumns)
+@operations.rate_by_size_range.register(GivenColumns)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     return 0.0
 

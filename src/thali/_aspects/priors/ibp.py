@@ -158,12 +158,12 @@ def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
     return prior.log_rate[m]
 
 
-@operations.log_rate_toggled.register(Buffet)
+@operations.log_rate_after_toggle.register(Buffet)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
     return prior.log_rate[m]
 
 
-@operations.rate_between.register(Buffet)
+@operations.rate_by_size_range.register(Buffet)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     return prior.harmonic[hi] - prior.harmonic[lo - 1] if hi >= lo else 0.0
 
@@ -197,12 +197,15 @@ def draw_option_subset(rng: np.random.Generator, b: Any, k: Any, m: Any) -> None
     """
     n = b.Z.shape[1] - 1
     for i in range(n):
-        b.who[i] = i
+        b.option_order[i] = i
         b.Z[k, i] = 0.0
     for t in range(m):
         swap_position = t + draw_index(rng, n - t)
-        b.who[t], b.who[swap_position] = b.who[swap_position], b.who[t]
-        b.Z[k, b.who[t]] = 1.0
+        b.option_order[t], b.option_order[swap_position] = (
+            b.option_order[swap_position],
+            b.option_order[t],
+        )
+        b.Z[k, b.option_order[t]] = 1.0
 
 
 @operations.is_exchangeable.register(Buffet)

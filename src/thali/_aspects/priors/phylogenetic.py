@@ -10,7 +10,7 @@ import numpy as np
 from thali._trees.tree import Tree
 from thali.errors import DataError
 
-from ..state import grid_size
+from ..state import count_grid_nodes
 from .phylogenetic_kernels import PhylogeneticColumns
 from .shared_features import log_copy_orders, select_shared_columns
 from .tree_rates import TreeRates
@@ -98,7 +98,7 @@ class PhylogeneticBuffet:
         self._check_leaves(n)
         tree = self.tree
         has_table = n <= MAX_TABLE_OPTIONS
-        tree_rates = TreeRates.from_tree(tree, grid_size(n))
+        tree_rates = TreeRates.from_tree(tree, count_grid_nodes(n))
         single = self._single_rates()
         log_full = float(
             tree_rates.log_rates(tree_rates.sum_gains(np.ones(n, bool), tree.parents)[None])[0]
@@ -299,7 +299,7 @@ class PhylogeneticBuffet:
     @cached_property
     def _tree_rates(self) -> TreeRates:
         """Rates on the tree with the quadrature's grid."""
-        return TreeRates.from_tree(self.tree, grid_size(self.tree.n_leaves))
+        return TreeRates.from_tree(self.tree, count_grid_nodes(self.tree.n_leaves))
 
     @cached_property
     def _shared_total(self) -> float:

@@ -14,7 +14,7 @@ from thali._compile.jit import scalar, vectorised
 from thali._inference.numerics.exponential import fast_exp
 
 from .. import operations
-from ..operations import rate_between
+from ..operations import rate_by_size_range
 from ..state import ALPHA
 from .ibp import draw_gamma_alpha
 
@@ -85,14 +85,16 @@ def sum_pattern_gains(prior: Any, b: Any, k: Any) -> None:
     n = b.Z.shape[1] - 1
     root = prior.parent.shape[0] - 1
     for v in range(root + 1):
-        b.below[v] = int(b.Z[k, v]) if v < n else 0
+        b.owners_below[v] = int(b.Z[k, v]) if v < n else 0
     for v in range(root):
-        b.below[prior.parent[v]] += b.below[v]
+        b.owners_below[prior.parent[v]] += b.owners_below[v]
     for g in range(prior.base.shape[0]):
         b.grid[g] = 0.0
     for v in range(root):
         parent = prior.parent[v]
-        if b.below[v] == prior.size[v] and (parent == root or b.below[parent] < prior.size[parent]):
+        if b.owners_below[v] == prior.size[v] and (
+            parent == root or b.owners_below[parent] < prior.size[parent]
+        ):
             add_gain(prior, b.grid, v, 1.0)
 
 
@@ -121,7 +123,7 @@ def _open_column(prior: Any, b: Any, k: Any) -> None:
         sum_pattern_gains(prior, b, k)
 
 
-@operations.log_rate_toggled.register(PhylogeneticColumns)
+@operations.log_rate_after_toggle.register(PhylogeneticColumns)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
     if has_table(prior):
         return prior.table[encode_pattern(b, k) ^ (1 << i)]
@@ -154,7 +156,7 @@ def flip_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
     v = i
     while (
         prior.parent[v] != root
-        and b.below[prior.parent[v]] + missing == prior.size[prior.parent[v]]
+        and b.owners_below[prior.parent[v]] + missing == prior.size[prior.parent[v]]
     ):
         parent = prior.parent[v]
         sibling = prior.child[parent]
@@ -166,18 +168,18 @@ def flip_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
     add_gain(prior, sums, v, sign)
 
 
-@operations.toggled.register(PhylogeneticColumns)
+@operations.record_toggle.register(PhylogeneticColumns)
 def _toggled(prior: Any, b: Any, k: Any, i: Any) -> None:
     if not has_table(prior):
         flip_gains(prior, b, b.grid, k, i)
         step = 1 if b.Z[k, i] == 0.0 else -1
         v = i
         while v >= 0:
-            b.below[v] += step
+            b.owners_below[v] += step
             v = prior.parent[v]
 
 
-@operations.rate_between.register(PhylogeneticColumns)
+@operations.rate_by_size_range.register(PhylogeneticColumns)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     n = prior.log_single.shape[0]
     total = 0.0
@@ -198,7 +200,7 @@ def _rate_single(prior: Any, i: Any) -> Any:
 @operations.draw_pattern.register(PhylogeneticColumns)
 def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any, hi: Any) -> Any:
     n = b.Z.shape[1] - 1
-    u = rng.random() * rate_between(prior, lo, hi)
+    u = rng.random() * rate_by_size_range(prior, lo, hi)
     single_rate = prior.totals[0] if lo <= 1 else 0.0
     if u < single_rate:
         i = 0

@@ -23,10 +23,10 @@ from ..state import (
     SWEEPS,
     ChainModel,
     capacity,
-    grown,
+    double_capacity,
     replica,
-    resized,
-    stack,
+    resize_state,
+    stack_states,
 )
 from .draw_record import (
     ChainDraws,
@@ -156,9 +156,11 @@ class FeatureChain(Chain):
             alpha = rng.standard_exponential() if task.alpha is None else task.alpha
             states.append(sample_initial_state(rng, task.model, task.prior, task.n_options, alpha))
         n_rows = max(capacity(b) for b in states)
-        self.states = stack([b if capacity(b) == n_rows else resized(b, n_rows) for b in states])
-        self.caches = stack([task.make_cache(task.model.likelihood) for _ in states])
-        self.tunings = stack([build_tuning(task.n_options) for _ in states])
+        self.states = stack_states(
+            [b if capacity(b) == n_rows else resize_state(b, n_rows) for b in states]
+        )
+        self.caches = stack_states([task.make_cache(task.model.likelihood) for _ in states])
+        self.tunings = stack_states([build_tuning(task.n_options) for _ in states])
         self.record = empty_record(task.draws, task.n_options, len(task.parameters))
 
     @property
@@ -222,7 +224,7 @@ class FeatureChain(Chain):
             vars(self)[name] = unflatten_tuple(vars(self)[name], arrays, name)
         # at sweep 0 the kernel fills caches from the state
         self.states.whole[:, SWEEPS] = 0
-        self.caches = stack(
+        self.caches = stack_states(
             [self.task.make_cache(self.task.model.likelihood) for _ in self.ladder.beta]
         )
         self.pilot_statistics = self.pilot_statistics[:0]
@@ -247,7 +249,10 @@ class FeatureChain(Chain):
         """Run and record every replica until it has done `until` sweeps."""
         if self._sample_start is not None and until > self.sweeps == 0:
             initial_state = self._sample_start(self.rng, self.task)
-            self.states, self._sample_start = stack([initial_state for _ in self.ladder.beta]), None
+            self.states, self._sample_start = (
+                stack_states([initial_state for _ in self.ladder.beta]),
+                None,
+            )
         if self.task.anneals:
             self._anneal(until)
         schedule = self.schedule
@@ -343,7 +348,7 @@ class FeatureChain(Chain):
 
     def _enlarge_states(self) -> None:
         """Double the capacity for columns."""
-        self.states = grown(self.states)
+        self.states = double_capacity(self.states)
 
 
 def end_pilot(chains: Sequence[FeatureChain]) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 from thali._compile.jit import scalar
 from thali._inference.arrays import Arrays, fill_rows
 
-from ..operations import log_likelihood, note_parameters
+from ..operations import log_likelihood, record_parameters
 from ..state import ALPHA, COLUMNS, FULL, SWEEPS, has_free_singles
-from ..weight_priors import weight
+from ..weight_priors import draw_prior_weight
 
 # The draws of one chain ---------------------------------------------------------------------------
 
@@ -170,7 +170,7 @@ def record_state(rng: np.random.Generator, model: Any, c: Any, b: Any, record: A
         record.unique_weights[draw, i] = b.s[i]
         if b.singles[i] > 0 and has_free_singles(model):
             for _ in range(b.singles[i]):
-                open_feature(record, weight(rng, model), 1)
+                open_feature(record, draw_prior_weight(rng, model), 1)
                 add_owner(record, i)
         elif b.singles[i] > 0:
             unique_weight = rng.standard_exponential()
@@ -186,13 +186,13 @@ def record_state(rng: np.random.Generator, model: Any, c: Any, b: Any, record: A
             for f in range(first_feature, record.used[FEATURE]):
                 record.weights[f] *= share
     for _ in range(b.whole[FULL]):
-        open_feature(record, weight(rng, model), n)
+        open_feature(record, draw_prior_weight(rng, model), n)
         for i in range(n):
             add_owner(record, i)
     record.n_features[draw] = record.used[FEATURE] - n_before
     record.alpha[draw] = b.real[ALPHA]
     record.log_likelihood[draw] = log_likelihood(model.likelihood, c, b)
-    note_parameters(model.likelihood, c, b, record.extra, draw)
+    record_parameters(model.likelihood, c, b, record.extra, draw)
     record.used[DRAW] = draw + 1
 
 

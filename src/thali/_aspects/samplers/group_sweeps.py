@@ -17,9 +17,9 @@ from ..group_state import (
     KAPPA,
     STEP,
     TRIED,
-    base_at,
-    kinds_at,
+    common_weights_at,
     level_caches,
+    membership_at,
     select_group,
 )
 from ..moves.class_membership import draw_class_membership, recount_answers
@@ -47,13 +47,13 @@ from ..moves.group_weights import (
 )
 from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes, select_tuning
 from ..operations import (
-    draw_parameters_of_group,
+    draw_group_parameters,
     log_likelihood,
     log_rate,
     may_flip,
-    note_parameters,
-    rate_between,
-    rebuild,
+    rate_by_size_range,
+    rebuild_cache,
+    record_parameters,
     set_alpha,
 )
 from ..state import ALPHA, BETA, COLUMNS, SWEEPS, is_crowded, replica
@@ -88,7 +88,10 @@ def compile_group_sweep(sweep: Any) -> Any:
             if status != CONTINUE:
                 return status
             for t in range(ladder.beta.shape[0]):
-                groups, base = select_level_groups(states, ladder, t), base_at(bases, ladder.at[t])
+                groups, base = (
+                    select_level_groups(states, ladder, t),
+                    common_weights_at(bases, ladder.at[t]),
+                )
                 its_caches = level_caches(model, caches, ladder.at[t])
                 its_tunings = select_tuning(tunings, t)
                 sweep(rng, model, its_caches, groups, base, its_tunings)
@@ -106,7 +109,7 @@ def sweep_infinite_groups(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any
 ) -> None:
     """Sweep the states of all groups under an infinite prior."""
-    rate = rate_between(model.prior, 1, states.Z.shape[2] - 1)
+    rate = rate_by_size_range(model.prior, 1, states.Z.shape[2] - 1)
     first_group = replica(states, 0)
     if first_group.real[ALPHA] > 0.0:
         redraw_silent_columns(rng, model, states, base)
@@ -163,7 +166,7 @@ def update_group_weights(
             if model.unique:
                 walk_group_unique_weights(rng, likelihood, c, b, base, g, tuning)
             walk_group_column_weights(rng, likelihood, c, b, base, g, tuning)
-        draw_parameters_of_group(likelihood, rng, c, b)
+        draw_group_parameters(likelihood, rng, c, b)
         draw_group_scale(rng, model, likelihood, c, b, base, g)
     draw_common_parameters(model.likelihood, rng, caches, states)
     if model.similar:
@@ -186,7 +189,7 @@ def fill_class_counts(rng: Any, model: Any, caches: Any, states: Any, membership
             model,
             level_caches(model.groups, caches, t),
             replica(states, t),
-            kinds_at(membership, t),
+            membership_at(membership, t),
         )
 
 
@@ -203,8 +206,8 @@ def update_class_membership(
             model,
             its_caches,
             select_level_groups(states, ladder, t),
-            base_at(bases, level_replica),
-            kinds_at(membership, level_replica),
+            common_weights_at(bases, level_replica),
+            membership_at(membership, level_replica),
         )
 
 
@@ -238,7 +241,7 @@ def begin_group_round(
             model,
             level_caches(model, caches, cold_replica),
             groups,
-            base_at(bases, cold_replica),
+            common_weights_at(bases, cold_replica),
             record,
         )
     if first_group.whole[SWEEPS] >= until:
@@ -261,7 +264,7 @@ def rebuild_groups(model: Any, caches: Any, states: Any, t: Any) -> None:
     its_caches, groups = level_caches(model, caches, t), replica(states, t)
     for g in range(groups.w.shape[0]):
         likelihood, c, b = select_group(model, its_caches, groups, g)
-        rebuild(likelihood, c, b)
+        rebuild_cache(likelihood, c, b)
 
 
 @scalar
@@ -390,13 +393,13 @@ def record_groups(model: Any, caches: Any, states: Any, base: Any, record: Any) 
             record.unique_weights[draw, g, i] = b.s[i]
         record.log_likelihood[draw] += log_likelihood(likelihood, c, b)
         # written at the front; group 0 comes last, so that its parameters stay there
-        note_parameters(likelihood, c, b, record.extra, draw)
+        record_parameters(likelihood, c, b, record.extra, draw)
         for p in range(n_parameters):
             record.extra[draw, g * n_parameters + p] = record.extra[draw, p]
     if record.unique_weights.shape[1] > n_groups:
         for i in range(n):
-            record.unique_weights[draw, n_groups, i] = base.own[i]
+            record.unique_weights[draw, n_groups, i] = base.unique[i]
             for j in range(base.slope.shape[1]):
-                record.unique_weights[draw, n_groups + 1 + j, i] = base.own_slope[i, j]
+                record.unique_weights[draw, n_groups + 1 + j, i] = base.unique_slope[i, j]
     record.extra[draw, record.extra.shape[1] - 1] = base.real[KAPPA]
     record.used[DRAW] = draw + 1

@@ -14,8 +14,17 @@ from thali._compile.jit import kernel
 from thali._inference.mbar import estimate_constants
 from thali._inference.seeds import spawn_generators
 
-from ..operations import cache_at, log_likelihood, rebuild
-from ..state import ALPHA, COLUMNS, FULL, ChainModel, FeatureState, capacity, grown, replica
+from ..operations import cache_at, log_likelihood, rebuild_cache
+from ..state import (
+    ALPHA,
+    COLUMNS,
+    FULL,
+    ChainModel,
+    FeatureState,
+    capacity,
+    double_capacity,
+    replica,
+)
 from .chains import FeatureChain
 from .draw_record import ChainDraws
 from .sweep_rounds import build_state_with_weights, prepare_state
@@ -36,7 +45,7 @@ def update_energies(
     """Complete the new prior draw on the last level; compute all levels' log-likelihoods."""
     prior_replica = ladder.at[ladder.beta.shape[0] - 1]
     prepare_state(model, replica(states, prior_replica))
-    rebuild(
+    rebuild_cache(
         model.likelihood,
         cache_at(model.likelihood, caches, prior_replica),
         replica(states, prior_replica),
@@ -108,7 +117,7 @@ class PriorLadder(EvidenceLadder):
         )
         n_columns = prior_state.whole[COLUMNS]
         while capacity(replica(self.states, 0)) <= n_columns:
-            self.states = grown(self.states)
+            self.states = double_capacity(self.states)
         b = replica(self.states, self.ladder.at[-1])
         b.Z[:n_columns], b.w[:n_columns], b.m[:n_columns] = (
             prior_state.Z[:n_columns],

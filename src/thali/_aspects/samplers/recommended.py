@@ -25,11 +25,11 @@ from ..operations import (
     draw_parameters,
     draw_weights,
     may_flip,
-    rate_between,
+    rate_by_size_range,
     sums_duplicates,
 )
 from ..state import ALPHA, COLUMNS, NO_UNIQUE
-from ..weight_priors import are_exponential
+from ..weight_priors import is_exponential_prior
 from .sweep_rounds import CONTINUE, begin_round, end_sweep, select_level_state
 from .tempering import swap_neighbours
 
@@ -74,7 +74,7 @@ def compile_sweep(sweep: Any) -> Any:
 @compile_sweep
 def sweep_infinite(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
     """Sweep one replica, for the Indian buffet process and related priors."""
-    rate = rate_between(model.prior, model.lo, model.hi)
+    rate = rate_by_size_range(model.prior, model.lo, model.hi)
     flip_memberships(rng, model, c, b)
     if rate > 0.0 and b.real[ALPHA] > 0.0:
         for _ in range(3):
@@ -92,7 +92,7 @@ def sweep_infinite(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
             for _ in range(n_columns):
                 draw_row_block(rng, model, c, b)
                 propose_compensated_weight(rng, model, c, b, tuning)
-        if are_exponential(model.weights) and sums_duplicates(model.likelihood):
+        if is_exponential_prior(model.weights) and sums_duplicates(model.likelihood):
             redraw_duplicates(rng, model, c, b)
     for _ in range(2):
         walk_unique_weights(rng, model, c, b, tuning)
@@ -106,7 +106,7 @@ def sweep_infinite_without_unique(rng: Any, model: Any, c: Any, b: Any, tuning: 
 
     This equals `sweep_infinite` without its compensated moves, with half the code to compile.
     """
-    rate = rate_between(model.prior, model.lo, model.hi)
+    rate = rate_by_size_range(model.prior, model.lo, model.hi)
     flip_memberships(rng, model, c, b)
     if rate > 0.0 and b.real[ALPHA] > 0.0:
         for _ in range(3):
@@ -115,7 +115,7 @@ def sweep_infinite_without_unique(rng: Any, model: Any, c: Any, b: Any, tuning: 
         propose_split_or_join(rng, model, c, b)
     if (
         b.whole[COLUMNS] > 0
-        and are_exponential(model.weights)
+        and is_exponential_prior(model.weights)
         and sums_duplicates(model.likelihood)
     ):
         redraw_duplicates(rng, model, c, b)

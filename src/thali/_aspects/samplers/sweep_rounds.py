@@ -8,19 +8,19 @@ from thali._compile.jit import scalar
 
 from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes
 from ..moves.unique_weights import refresh_unique_prior
-from ..operations import cache_at, log_rate, rebuild, set_alpha
+from ..operations import cache_at, log_rate, rebuild_cache, set_alpha
 from ..state import (
     ALPHA,
     BETA,
     COLUMNS,
+    MIN_FREE_ROWS,
     NO_UNIQUE,
-    ROOM,
     SWEEPS,
     TOTAL_UNIQUE,
     ChainModel,
     FeatureState,
-    empty_state,
     is_crowded,
+    make_empty_state,
     replica,
 )
 from .draw_record import has_room, is_due, record_state
@@ -53,7 +53,7 @@ def build_state_with_weights(
     weights = model.weights.random(rng, matrix.shape[1])
     owners = matrix.sum(0)
     column_indices = np.flatnonzero((owners >= model.lo) & (owners <= model.hi))
-    state = empty_state(n, 4 * column_indices.size + 2 * ROOM)
+    state = make_empty_state(n, 4 * column_indices.size + 2 * MIN_FREE_ROWS)
     state.Z[: column_indices.size, :n] = matrix[:, column_indices].T
     state.w[: column_indices.size] = weights[column_indices]
     state.m[: column_indices.size] = owners[column_indices]
@@ -112,7 +112,9 @@ def begin_round(
             prepare_state(model, replica(states, t))
     if b.whole[SWEEPS] % REBUILD_INTERVAL == 0:  # fills the caches, later corrects their drift
         for t in range(ladder.beta.shape[0]):
-            rebuild(model.likelihood, cache_at(model.likelihood, caches, t), replica(states, t))
+            rebuild_cache(
+                model.likelihood, cache_at(model.likelihood, caches, t), replica(states, t)
+            )
     return CONTINUE
 
 

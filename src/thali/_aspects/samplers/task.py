@@ -10,7 +10,7 @@ import numpy as np
 
 from thali._arguments import is_list, positive, refuse_endless, whole
 from thali._inference.chains import Run
-from thali._model.engine import Prepared
+from thali._model.engine import PreparedFit
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Value
 
 from ..likelihoods.parameters import Gamma, Normal
@@ -21,14 +21,14 @@ from ..state import (
     ALPHA,
     COLUMNS,
     FIXED_UNIQUE,
+    MIN_FREE_ROWS,
     NO_UNIQUE,
-    ROOM,
     TOTAL_UNIQUE,
     ChainModel,
     FeatureState,
-    empty_state,
+    make_empty_state,
 )
-from ..weight_priors import GammaWeights, are_exponential
+from ..weight_priors import GammaWeights, is_exponential_prior
 from .chains import AnnealedChain, SamplingTask, run_feature_chains
 from .recommended import sweep_conjugate_jointly
 from .tempering import MAX_TEMPERATURES, space_temperatures
@@ -106,7 +106,7 @@ def build_task(
     compiled_likelihood, make_cache = likelihood.compiled(data, weights)
     has_all_columns = not prior.is_infinite or sweep is not None
     unique = FIXED_UNIQUE if likelihood.unique else NO_UNIQUE
-    if unique and are_exponential(weights) and not has_all_columns:
+    if unique and is_exponential_prior(weights) and not has_all_columns:
         unique = TOTAL_UNIQUE
     has_single_columns = has_all_columns or (
         unique != TOTAL_UNIQUE and sees_single(compiled_likelihood)
@@ -267,7 +267,7 @@ def compile_ahead(task: Any, progress: Any) -> None:
 
 
 @dataclass(frozen=True)
-class PreparedChains(Prepared):
+class PreparedChains(PreparedFit):
     """A prepared fit by chains, with its sampling task."""
 
     task: SamplingTask = field(kw_only=True)
@@ -334,7 +334,7 @@ class ApproximateStart:
         column_indices = np.flatnonzero(
             (annealed_state.m[:n_columns] >= model.lo) & (annealed_state.m[:n_columns] <= model.hi)
         )
-        state = empty_state(n_options, 4 * column_indices.size + 2 * ROOM)
+        state = make_empty_state(n_options, 4 * column_indices.size + 2 * MIN_FREE_ROWS)
         state.Z[: column_indices.size], state.m[: column_indices.size] = (
             annealed_state.Z[column_indices],
             annealed_state.m[column_indices],

@@ -11,7 +11,7 @@ from thali._data.experiments.scheme import INSIDE
 from thali._inference.arrays import encode_base64, shrink_integers
 from thali._inference.seeds import spawn_generators
 from thali._labels import plural
-from thali._model.engine import Prepared
+from thali._model.engine import PreparedFit
 from thali._model.requirements import mark_as_setup
 from thali._people.columns import MarketPeople, people_of
 
@@ -525,15 +525,15 @@ class LogitReports(MarketAnswers):
     _checked: Any  # (data) -> anything: checks the data before the fit
 
     @mark_as_setup
-    def prepare(self, data: Any, **settings: Any) -> Prepared:
+    def prepare(self, data: Any, **settings: Any) -> PreparedFit:
         """Check the data of a fit, without fitting."""
         self._checked(data)
-        return Prepared()
+        return PreparedFit()
 
     def _chooser(self) -> "LogitChooser":
         raise NotImplementedError
 
-    def _market_draws(self) -> "MarketDraws":
+    def _get_market_draws(self) -> "MarketDraws":
         return build_logit_market_draws(self._chooser())
 
 

@@ -29,9 +29,9 @@ class MarketAnswers:
     A subclass has `_chooser`, which returns the respondents and their choices in every draw.
     """
 
-    _once: Any  # from `Model`
+    _compute_once: Any  # from `Model`
 
-    def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
+    def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
         """Return the settings with the price, after checking the market."""
         from .findings import complete_settings
 
@@ -43,7 +43,7 @@ class MarketAnswers:
 
     def _people_of_fit(self) -> "Chooser":
         """Return the respondents of the fit, built once for each fit."""
-        return self._once("chooser", self._chooser)
+        return self._compute_once("chooser", self._chooser)
 
     @property
     @requires(require_individual_tastes)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from thali._data.rows import TrainingData
 
-    from .gibbs import GibbsSettings, WeightChain
+    from .chain import GibbsSettings, WeightChain
     from .state import WeightPrior
 
 MAX_LOGITS = 40  # training rows whose log odds are checked for convergence
@@ -56,7 +56,7 @@ def build_weight_tree(
     from thali._posterior.densities import add_log_prior
     from thali._posterior.store import origin, tree_of
 
-    from ..rows import add_log_likelihood, build_observed_row_groups
+    from ..row_groups import add_log_likelihood, build_observed_row_groups
 
     recorded_chains, parts = cut_records(chains)
     draws = {name: np.stack([record[name] for record in parts]) for name in parts[0]}
@@ -110,7 +110,7 @@ def build_weight_group(
     """
     from thali._posterior.store import described_draws
 
-    from ..rows import convert_class_labels
+    from ..row_groups import convert_class_labels
 
     by_draw = ("chain", "draw")
     variables = {
@@ -131,10 +131,8 @@ def select_logit_rows(n_rows: int) -> np.ndarray:
 def _log_prior(
     prior: "WeightPrior", a: np.ndarray, log_weights: np.ndarray, n_weights: int
 ) -> dict[str, np.ndarray]:
-    """Compute log priors of a and of `n_weights` relative weights.
-
-    p(a) ∝ 1/a in its range; the weights have the prior Dirichlet(a, ..., a).
-    """
+    """Compute log priors of a and of `n_weights` relative weights."""
+    # p(a) ∝ 1/a in its range; the weights have the prior Dirichlet(a, ..., a).
     from scipy.special import gammaln
 
     log_priors = {"a": -np.log(a) - np.log(prior.high - prior.low)} if prior.learned else {}

@@ -15,12 +15,12 @@ from thali._model.engine import Engine
 from thali._model.sampling import Sampling
 from thali._posterior.interval import INTERVAL
 
-from ..blocks import is_dask_array
 from ..classifier import Classifier
+from ..dask_blocks import is_dask_array
+from .chain import build_weight_prior
 from .design import PlackettLuceDesign
 from .draws import WeightTables
 from .engines import ADVICE, ENGINES, build_gibbs_sampling, iterate_draw_probabilities
-from .gibbs import build_weight_prior
 
 if TYPE_CHECKING:
     import pandas
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from thali._posterior.convergence import Advice
 
-    from .blocks import DaskRows
+    from .dask_rows import DaskRows
     from .row_sums import CovariateRows
 
 
@@ -144,7 +144,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
     # With an attribute `transform`, scikit-learn would treat the model as a transformer; and it
     # requires that `vars` contains arguments only.
     __slots__ = ("_transform",)
-    _stored_as = {"transform": "_transform"}
+    _ATTRIBUTE_OF_ARGUMENT = {"transform": "_transform"}
     _learned = "weights"
     _ENGINES: ClassVar[Mapping[str, Engine]] = ENGINES
 
@@ -198,7 +198,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
     def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
         if not is_dask_array(X):
             return None
-        from .blocks import prepare_dask_rows
+        from .dask_rows import prepare_dask_rows
 
         self._check_arguments()
         dask_input = prepare_dask_rows(
@@ -282,16 +282,16 @@ class PlackettLuceRegression(WeightTables, Classifier):
         warn_about_poor_fit(attributes["log_likelihood_"], self._class_count_)
         return attributes
 
-    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
+    def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
         return build_gibbs_sampling(self, source, run)
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of a (if learned), log-likelihood and log odds."""
         from .draws import collect_weight_summary
 
         return collect_weight_summary(self._view)
 
-    def _advice(self) -> "Advice":
+    def _get_advice(self) -> "Advice":
         return ADVICE
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":

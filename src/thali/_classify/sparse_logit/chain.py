@@ -7,8 +7,7 @@ import numpy as np
 from thali._inference.chains import FixedChain
 
 from .arguments import CoefficientPrior, SparseColumns
-from .horseshoe import SLAB_SQUARE, TAU_SQUARE
-from .sweep import (
+from .gibbs_sweep import (
     ACCEPTED,
     ETA,
     HORSESHOE,
@@ -21,6 +20,7 @@ from .sweep import (
     CoefficientState,
     record_sweeps,
 )
+from .horseshoe import SLAB_SQUARE, TAU_SQUARE
 from .trajectory import TrajectorySpace, allocate_trajectory_space
 
 PRIOR_CODES = {"laplace": LAPLACE, "horseshoe": HORSESHOE}
@@ -78,13 +78,14 @@ def sample_start(
     They differ between chains.
     """
     A = problem.covariates
-    m, n = A.shape[::-1] if problem.wide else A.shape
+    columns = A.T if problem.wide else A
+    m, n = columns.shape
     is_free = np.arange(problem.classes) != problem.reference
     row_norm = np.sqrt((A**2).sum() / n)
     coef = np.where(
         is_free[:, None], rng.normal(size=(problem.classes, m)) * (2.0 / max(row_norm, 1e-100)), 0.0
     )
-    linear = np.ascontiguousarray(coef @ (A.T if problem.wide else A))
+    linear = np.ascontiguousarray(coef @ columns)
     variance = np.full((problem.classes, m), INTERCEPT_VARIANCE)
     real = np.zeros(6)
     real[ETA] = 1.0 if eta is None else eta

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..blocks import compute_block_standardization, scan_blocks, sum_over_blocks
+from ..dask_blocks import compute_block_standardization, scan_blocks, sum_over_blocks
 from ..input import convert_to_matrix
 from .design import ColumnSummary, PlackettLuceDesign, check_transform, summarise_columns
 from .row_sums import CovariateRows, Curvature, Statistics, merge_equal_rows
@@ -78,11 +78,9 @@ def prepare_dask_rows(
     check_transform(transform)
     scan = scan_blocks(X, y, sample_weight, model)
     names = [f"x{j}" for j in range(X.shape[1])]
-    standard = (
-        compute_block_standardization(scan, names)
-        if standardize and transform is not None
-        else None
-    )
+    standard = None
+    if standardize and transform is not None:
+        standard = compute_block_standardization(scan, names)
     design = PlackettLuceDesign.from_standardization(standard, names, transform, scan.first[None])
     blocks = persist(
         *(delayed(_build_block_rows)(x, label, design, scan.classes) for x, label in scan.pairs)

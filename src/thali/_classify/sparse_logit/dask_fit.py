@@ -12,10 +12,10 @@ import numpy as np
 from thali._data.rows import TrainingData
 from thali._inference.chains import Run
 from thali._model.base import Job
-from thali._model.sampling import sampled
+from thali._model.sampling import run_sampling
 from thali.errors import Argument, ArgumentError
 
-from ..blocks import (
+from ..dask_blocks import (
     BlockScan,
     compute_block_standardization,
     refuse_blocks,
@@ -27,8 +27,8 @@ from .approximation import Expansion, choose_radii, expand_log_likelihood, fit_n
 from .arguments import NORMAL_METHODS, BlockColumns, CoefficientPrior, DenseColumns, read_prior
 from .chain import build_coefficient_problem
 from .engines import check_normal_run
+from .gibbs_sweep import CoefficientProblem
 from .maximum import ObservedRows, build_maximum_job
-from .sweep import CoefficientProblem
 
 if TYPE_CHECKING:
     from .model import SparseMultinomialLogit
@@ -107,7 +107,7 @@ def _fit_dask_approximation(
     )
     ones, numbers = np.ones(len(codes)), np.arange(len(codes))
     source = TrainingData(no_rows, codes, ones, numbers, ones, numbers)
-    return sampled(model, model._sampling(source, run))
+    return run_sampling(model, model._build_sampling(source, run))
 
 
 def _choose_dask_standardization(

@@ -14,6 +14,7 @@ from thali._inference.numerics.decisions import draw_index
 from thali._inference.seeds import spawn_generators
 from thali.errors import Argument, ArgumentError
 
+from .gibbs_sweep import run_recommended_sweeps
 from .state import (
     ACCEPTED,
     LOG_A,
@@ -35,7 +36,6 @@ from .state import (
     sort_rows_by_class,
     sum_block_log_likelihood,
 )
-from .sweep import run_recommended_sweeps
 
 # Hamiltonian Monte Carlo on ln λ, for a fixed shape a ---------------------------------------------
 #

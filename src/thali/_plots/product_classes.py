@@ -1,0 +1,119 @@
+"""The plot of product classes: share of owners and importance."""
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali._arguments import whole
+from thali.errors import ArgumentError
+
+from ._fonts import picture
+from ._style import COLOURS, add_legend, create_axes, hide_spines, measure_label_width
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas
+    from matplotlib.axes import Axes
+
+_LINE_LENGTH = 46  # characters per line of a name
+_MAX_LINES = 3
+_LIKED, _EITHER, _DISLIKED = COLOURS[0], COLOURS[5], COLOURS[1]
+
+
+@picture(
+    "product_class",
+    "liked",
+    "share",
+    "share_se",
+    "importance",
+    "importance_se",
+    made_by="classes()",
+)
+def classes(
+    table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_classes: int = 15
+) -> "list[Axes]":
+    """Draw owner share and importance of the most important product classes.
+
+    Lines are one standard error over groups to either side. The axis label states the share of the
+    total importance of the classes shown.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The table that `classes()` of a fitted model returns.
+    ax : sequence of two matplotlib axes, optional
+        Axes of shares and importance; None creates a new figure.
+    max_classes : int
+        The largest number of classes to show.
+
+    Returns
+    -------
+    list of matplotlib axes
+
+    Raises
+    ------
+    ArgumentError
+        If the table has no row, or `max_classes` is less than 1.
+    """
+    table = table.head(whole("max_classes", max_classes, 1))
+    if not len(table):
+        raise ArgumentError("The table contains no product classes, so there is nothing to draw.")
+    names = [_wrap_name(name) for name in table["product_class"]]
+    lines = [name.count("\n") + 1 for name in names]
+    axes = ax
+    if axes is None:
+        width = 5.2 + measure_label_width([line for name in names for line in name.split("\n")])
+        axes = create_axes(width, 0.9 + 0.15 * sum(lines) + 0.14 * len(names), columns=2)
+    shares, importance = axes
+    # names on several lines need more room
+    height = np.array(lines) + 0.9
+    y = np.cumsum(height) - height / 2
+    liked_share = table["liked"].to_numpy(float)
+    colours = np.select(
+        [liked_share > 0.8, liked_share < 0.2], [_LIKED, _DISLIKED], _EITHER
+    ).tolist()
+    panels = ((shares, "share", "share of respondents"), (importance, "importance", "importance"))
+    for panel, column, label in panels:
+        estimates, errors = (
+            table[column].to_numpy(float),
+            np.nan_to_num(table[f"{column}_se"].to_numpy(float)),
+        )
+        low = np.minimum(errors, estimates)  # a share is not negative
+        panel.barh(y, estimates, height=1.2, color=colours, zorder=2)
+        panel.errorbar(
+            estimates, y, xerr=[low, errors], fmt="none", ecolor="0.15", elinewidth=1.1, zorder=3
+        )
+        panel.set(ylim=(y[-1] + height[-1] / 2, 0), xlabel=label)
+        panel.set_xlim(left=0)
+        panel.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
+        panel.tick_params(axis="y", length=0)
+        hide_spines(panel, "left")
+        panel.set_yticks(y, [""] * len(y))
+    shares.set_yticks(y, names, fontsize=9, parse_math=False, linespacing=1.1)
+    importance_shown = 100 * float(table["importance"].to_numpy(float).sum())
+    importance.set_xlabel(f"importance ({importance_shown:.0f} % shown)")
+    _add_colour_legend(shares, colours)
+    return [shares, importance]
+
+
+def _wrap_name(name: str) -> str:
+    """Wrap a name into at most three lines."""
+    lines = textwrap.wrap(name, _LINE_LENGTH, break_long_words=True)
+    if len(lines) > _MAX_LINES:
+        lines = [*lines[: _MAX_LINES - 1], f"{lines[_MAX_LINES - 1][: _LINE_LENGTH - 1]}…"]
+    return "\n".join(lines)
+
+
+def _add_colour_legend(ax: "Axes", colours: list[str]) -> None:
+    """Add a legend of the colours above the bars, if there are several."""
+    from matplotlib.patches import Patch
+
+    meaning = {_LIKED: "liked", _DISLIKED: "disliked", _EITHER: "liked by some, disliked by others"}
+    colours_present = [colour for colour in meaning if colour in colours]
+    if colours_present == [_LIKED]:
+        return
+    patches = [Patch(color=colour, label=meaning[colour]) for colour in colours_present]
+    options = {"handlelength": 1.0, "borderaxespad": 0.2, "columnspacing": 1.0}
+    add_legend(ax, "lower left", (0.0, 1.0), handles=patches, ncols=len(colours_present), **options)
