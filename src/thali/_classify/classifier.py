@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 class Classifier(Predictions, MarkovChainModel):
     """Base of a classifier that works with scikit-learn's tools.
 
-    scikit-learn itself is not required. A subclass has `_build_fit_job(data, run)` for `TrainingData`,
-    `_compute_probabilities(matrix)`, `_iterate_probabilities(matrix)` and
+    scikit-learn itself is not required. A subclass has `_build_fit_job(data, run)` for
+    `TrainingData`, `_compute_probabilities(matrix)`, `_iterate_probabilities(matrix)` and
     `_sample_prior_draws(matrix, rngs)`: matrix is a C-contiguous array of float (n, d), codes are
     positions in `classes_`, and probabilities an array (n, K). If a fit fails, all attributes that
     it has set are deleted, so that a model is never half fitted.
