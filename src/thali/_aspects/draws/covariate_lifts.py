@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._model.covariates import parameter
+from thali._model.covariates import coefficient_name
 from thali._posterior.view import Posterior
 
 MAX_LOG_LIFT = 300.0  # bound of x'beta, as in the samplers
@@ -24,13 +24,13 @@ class CovariateLift(NamedTuple):
 
 def stack_coefficients(parameters: Mapping[str, Any], names: Iterable[str]) -> np.ndarray:
     """Stack the coefficients of covariates, shape (n_draws, n_covariates)."""
-    return np.stack([np.atleast_1d(parameters[parameter(name)]) for name in names], axis=-1)
+    return np.stack([np.atleast_1d(parameters[coefficient_name(name)]) for name in names], axis=-1)
 
 
 def read_parameter_draws(posterior: Posterior, names: Sequence[str]) -> dict[str, np.ndarray]:
     """Read the draws of the likelihood's parameters, chain after chain."""
     coefficients = dict(
-        zip(map(parameter, posterior.covariates), posterior.coefficients.T, strict=True)
+        zip(map(coefficient_name, posterior.covariates), posterior.coefficients.T, strict=True)
     )
     return {
         name: coefficients[name] if name in coefficients else posterior.draws[name].values.ravel()

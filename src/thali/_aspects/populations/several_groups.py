@@ -148,8 +148,8 @@ class SeveralGroups(Population):
             return super().estimate_model_evidence(model, fit_data, run_settings)
 
         refuse_sensitivity(run_settings)
-        group_data = copy.copy(model).set_params(people=Groups())._as_data(fit_data)
-        pooled = model._as_data(fit_data)
+        group_data = copy.copy(model).set_params(people=Groups())._convert_data(fit_data)
+        pooled = model._convert_data(fit_data)
         return estimate_pooled_evidence(
             group_data, pooled, model._evidence_parts(pooled), run_settings
         )

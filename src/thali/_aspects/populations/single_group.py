@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.prior_sample import PriorSample, observed_of_design, predictive_group, stacked
+from thali._model.prior_sample import (
+    PriorSample,
+    add_sample_dimensions,
+    build_predictive_group,
+    select_observed,
+)
 from thali._people.populations import refuse_one_group
 from thali._posterior.view import Posterior
 from thali.errors import DataError
@@ -34,7 +39,7 @@ Parts = dict[str, Any]  # prior, likelihood, weight_prior, alpha, sampler and te
 class Population(ABC):
     """The respondents of the data: one group, several groups, or latent classes. It is a value.
 
-    `fit_data` are the data given to `fit`; `data` are these after the model's `_as_data`.
+    `fit_data` are the data given to `fit`; `data` are these after the model's `_convert_data`.
     """
 
     @abstractmethod
@@ -92,7 +97,7 @@ class Population(ABC):
         self, model: Any, fit_data: Any, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
         """Estimate the log evidence of a model for data that its `fit` takes."""
-        data = model._as_data(fit_data)
+        data = model._convert_data(fit_data)
         return model._population(data).estimate_evidence(
             data, model._evidence_parts(data), run_settings
         )
@@ -199,7 +204,7 @@ def build_observed(posterior: Posterior, likelihood: Any, data: Any) -> dict[str
     part = likelihood.posterior_part(
         read_columns(posterior).select_draw(0), parameters, data, (1, 1), False
     )
-    return observed_of_design(posterior, part)
+    return select_observed(posterior, part)
 
 
 # Draws from the prior: any prior over features, joined with any likelihood ------------------------
@@ -233,7 +238,7 @@ def build_prior_sample(
     `data` are the new data as `fit` takes them.
     """
     observed = posterior.observed
-    dims, log_likelihood = stacked(
+    dims, log_likelihood = add_sample_dimensions(
         [sum(group.log_likelihood for group in groups) for groups in new_data]
     )
     attributes = {"description": "of the data simulated at the same draw, natural logarithm"}
@@ -242,7 +247,7 @@ def build_prior_sample(
     for name in map(str, observed.data_vars):
         draws = [np.concatenate([group.observed[name] for group in groups]) for groups in new_data]
         simulated[name] = np.asarray(draws)[None]
-    predictive = predictive_group(observed, prior, simulated)
+    predictive = build_predictive_group(observed, prior, simulated)
     fixed = {"observed_data": observed, "constant_data": posterior.fixed}
     return PriorSample(prior, predictive, data, fixed, posterior.latent)
 

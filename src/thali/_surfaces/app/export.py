@@ -25,7 +25,7 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 
 from thali._inference.jobs import INDEX, LOCK, encode_index, read_index
 from thali._labels import without_formula
-from thali._model.model_files import model_in
+from thali._model.model_files import find_model_file
 from thali.errors import DataError
 
 from ..cli.commands.jobs import COMMAND, JOB
@@ -71,7 +71,7 @@ def find_file(study: StudyFolder, address: str) -> Response | None:
             filename=download_name,
         )
     if file_kind == "posterior":
-        model_file = model_in(folder)
+        model_file = find_model_file(folder)
         if model_file is None or not _is_plain_file(model_file):
             return None
         return FileResponse(

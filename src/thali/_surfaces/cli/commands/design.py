@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._data.roles import column_names
 from thali._labels import plural, shorten
-from thali._model.finding import ON_SCREEN, Brief, Finding, Findings, Maker
+from thali._model.finding import ON_SCREEN, Brief, Finding, FindingMaker, Findings
 from thali.errors import ArgumentError, DataError
 
 from ..files import check_output_folder, format_tables, write_files
@@ -101,7 +101,7 @@ def _write_and_print(
         write_files(out_folder, format_tables(tables, formats))
         notify(f"wrote the design to the folder '{out_folder}'.")
     makers = [
-        Maker(label, label, ON_SCREEN, partial(_build_design_finding, label, *part))
+        FindingMaker(label, label, ON_SCREEN, partial(_build_design_finding, label, *part))
         for label, part in parts.items()
     ]
     print(
