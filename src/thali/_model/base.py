@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._described import Description, Facts, as_html, as_text
 from thali._inference.warn import is_quiet, warn
 from thali._labels import suggest
@@ -107,7 +107,7 @@ class Model:
         return (
             ""
             if "" in self._ENGINES
-            else one_of("method", method_meant(self.method), tuple(self._ENGINES))
+            else check_allowed("method", method_meant(self.method), tuple(self._ENGINES))
         )
 
     @property

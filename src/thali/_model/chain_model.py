@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._inference.chains import build_run
 from thali._inference.seeds import format_seed_setting
 from thali.errors import ArgumentError, Message, Setting
@@ -127,7 +127,7 @@ class RunByChains(Sampled):
         from .sampling import continued, refuse_changed
 
         run = build_run(
-            whole("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time
+            check_integer("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time
         )
         refuse_changed(self)
 

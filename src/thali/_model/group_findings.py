@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from thali._digits import probability
-from thali._labels import listed, plural
+from thali._digits import format_probability
+from thali._labels import format_plural, list_names
 
 from .choice_findings import MAX_GROUPS
 from .class_findings import join_rank_tables
@@ -40,9 +40,9 @@ def group_ranks(rank_draws: Callable[[Any], np.ndarray]) -> Maker:
         first = []
         for name, table in found.items():
             likely = table["p_1"].sort_values(ascending=False, kind="stable")
-            facts = {"option": likely.index[0], "probability": probability(likely.iloc[0])}
+            facts = {"option": likely.index[0], "probability": format_probability(likely.iloc[0])}
             first.append(str(phrase(SENTENCES, "first", name=name, **facts)))
-        sentence = phrase(SENTENCES, "ranks", first=listed(first, MAX_GROUPS))
+        sentence = phrase(SENTENCES, "ranks", first=list_names(first, MAX_GROUPS))
         if 1 < len(found) <= MAX_GROUPS:
             draws = {name: rank_draws(one) for name, one in each.items()}
             sentence = f"{sentence} {_most_different(draws, model._view.labels)}"
@@ -60,7 +60,7 @@ def _most_different(ranks: dict[str, np.ndarray], labels: list[str]) -> Text:
     ]
     found.sort(key=lambda each: -each[0])
     named = [
-        {"option": option, "more": more, "less": less, "probability": probability(p)}
+        {"option": option, "more": more, "less": less, "probability": format_probability(p)}
         for p, option, more, less in found
     ]
     sure = sum(each[0] >= _SURE for each in found)
@@ -69,5 +69,5 @@ def _most_different(ranks: dict[str, np.ndarray], labels: list[str]) -> Text:
     each = "; ".join(
         str(phrase(SENTENCES, "higher", **facts)) for facts in named[: min(sure, _NAMED)]
     )
-    more = f", and {plural(sure - _NAMED, 'other difference')}" if sure > _NAMED else ""
+    more = f", and {format_plural(sure - _NAMED, 'other difference')}" if sure > _NAMED else ""
     return phrase(SENTENCES, "differ", each=each, more=more)

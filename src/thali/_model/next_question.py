@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._arguments import is_list
 from thali._inference.indexing import part_bounds, space_evenly
-from thali._labels import as_label, suggest
+from thali._labels import format_label, suggest
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def options_among(among: Any, labels: list[str], least: int) -> list[int]:
     elif not is_list(among):
         raise ArgumentError(f"`among` must be a list of labels; got {among!r}.")
     else:
-        found = sorted({place_in(as_label(each), labels, "among") for each in among})
+        found = sorted({place_in(format_label(each), labels, "among") for each in among})
     if len(found) < least:
         raise ArgumentError(
             f"A question needs at least {least} different options; available: {len(found)}. Add"

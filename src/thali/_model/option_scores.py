@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, shorten, suggest
+from thali._labels import format_label, shorten, suggest
 from thali._posterior.interval import tails_of
 from thali.errors import Argument, ArgumentError
 
@@ -108,7 +108,7 @@ def tabulate_scores(
 
 def place_of(none: Any, labels: Sequence[str]) -> int:
     """The place of an option among the labels; others are refused."""
-    if (label := as_label(none)) not in labels:
+    if (label := format_label(none)) not in labels:
         known = suggest(label, labels) or f" The options are {shorten(labels, 10)}."
         raise ArgumentError(Argument("none"), f": there is no option {label!r}.{known}")
     return list(labels).index(label)

@@ -4,7 +4,14 @@ that has it."""
 from functools import partial
 from pathlib import Path
 
-from thali._arguments import between, positive, seed_number, several_whole, share, whole
+from thali._arguments import (
+    check_integer,
+    check_integers,
+    check_open_interval,
+    check_positive,
+    check_seed,
+    check_share,
+)
 from thali._data import roles
 from thali._data.kinds import SIMILARITIES
 from thali._people.populations import Groups, Individuals, LatentClasses
@@ -29,7 +36,7 @@ from .spec import (
     Option,
 )
 
-_COUNT = partial(whole, least=1)
+_COUNT = partial(check_integer, least=1)
 
 # the run
 DRAWS = Option(
@@ -42,7 +49,7 @@ TUNE = Option(
     int,
     FIT,
     default="1000",
-    check=partial(whole, least=0),
+    check=partial(check_integer, least=0),
 )
 CHAINS = Option("chains", "Number of independent chains.", int, FIT, default="4", check=_COUNT)
 THIN = Option("thin", "Sweeps per draw.", int, FIT, default="chosen by the model", check=_COUNT)
@@ -56,7 +63,7 @@ SEED = Option(
     FIT,
     typed="seed",
     default="random",
-    check=seed_number,
+    check=check_seed,
 )
 MAX_TIME = Option(
     "max_time",
@@ -64,7 +71,7 @@ MAX_TIME = Option(
     float,
     FIT,
     metavar="SECONDS",
-    check=partial(positive, meaning="the run time in seconds"),
+    check=partial(check_positive, meaning="the run time in seconds"),
 )
 RUN = (DRAWS, TUNE, CHAINS, THIN, CORES, MAX_TIME)
 
@@ -75,14 +82,14 @@ LAPSE = Option(
     "Probability that a choice is random, in [0, 1).",
     float,
     default="0.01",
-    check=partial(share, meaning="the probability of a random choice"),
+    check=partial(check_share, meaning="the probability of a random choice"),
 )
 ALPHA = Option(
     "alpha",
     "Concentration of the prior on aspects, features or classes (> 0).",
     float,
     default="learned",
-    check=partial(positive, meaning="the concentration of the prior"),
+    check=partial(check_positive, meaning="the concentration of the prior"),
 )
 TEMPERING = Option(
     "tempering",
@@ -102,7 +109,7 @@ SIMILAR = Option(
     REPORT,
     default="only identical sets are merged; 0.8 for similarities and triplets of more than 30"
     " objects",
-    check=partial(between, meaning="the Jaccard index"),
+    check=partial(check_open_interval, meaning="the Jaccard index"),
 )
 TREE = Option(
     "tree",
@@ -202,7 +209,7 @@ ATTENTION_SCALE = Option(
     float,
     REPORT,
     default="no second fit",
-    check=partial(positive, meaning="the prior scale of variances between respondents"),
+    check=partial(check_positive, meaning="the prior scale of variances between respondents"),
 )
 LINEAR = Option(
     "linear",
@@ -219,7 +226,7 @@ SEGMENTS = Option(
     REPORT,
     default="no segments are printed; a report uses the most stable number",
     metavar="K|K-K|K,K,...",
-    check=partial(several_whole, least=2),
+    check=partial(check_integers, least=2),
 )
 NONE_OF_THEM = Option(
     "none",
@@ -492,7 +499,7 @@ CI = Option(
     float,
     REPORT,
     default="0.89",
-    check=partial(between, meaning="the probability of an interval"),
+    check=partial(check_open_interval, meaning="the probability of an interval"),
 )
 MARKET_STUDY = (
     Option(
@@ -544,7 +551,7 @@ MARKET_RULES = (
         float,
         REPORT,
         default="1",
-        check=partial(positive, meaning="the factor that multiplies all utilities"),
+        check=partial(check_positive, meaning="the factor that multiplies all utilities"),
     ),
     Option(
         "actual",
@@ -569,5 +576,5 @@ FOLDS = Option(
     int,
     REPORT,
     default="5",
-    check=partial(whole, least=0),
+    check=partial(check_integer, least=0),
 )

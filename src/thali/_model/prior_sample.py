@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import silence_warnings
 from thali._posterior.densities import refuse_large
@@ -49,7 +49,7 @@ class PriorSample:
 
 def drawn_from(model: "RunByChains", draws: int, random_seed: Any, *design: Any) -> PriorSample:
     """This many draws from the prior of a model, each from a separate random stream."""
-    draws = whole("draws", draws, 1)
+    draws = check_integer("draws", draws, 1)
     with silence_warnings():  # of unusual data `fit` warns
         return model._prior_sample(spawn_generators(random_seed, draws), *design)
 

@@ -3,8 +3,8 @@ that depends on."""
 
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import number, percent
-from thali._labels import listed
+from thali._digits import format_number, format_percent
+from thali._labels import list_names
 from thali._people.columns import RespondentCovariates
 
 from .finding import Brief, Finding, Picture, Text
@@ -31,9 +31,12 @@ def individuals_finding(
     preferred: Any = table["mean"].unstack("option").idxmax(axis=1)
     first = preferred.value_counts(sort=True)
     shares = [
-        f"{option} ({percent(count / first.sum())})" for option, count in first.head(NAMED).items()
+        f"{option} ({format_percent(count / first.sum())})"
+        for option, count in first.head(NAMED).items()
     ]
-    sentence = phrase(SENTENCES, "individuals", number=f"{first.sum():,}", options=listed(shares))
+    sentence = phrase(
+        SENTENCES, "individuals", number=f"{first.sum():,}", options=list_names(shares)
+    )
     picture = Picture("individuals", caption, table, {"population": population})
     return Finding(sentence, title=title, table=table, picture=picture)
 
@@ -44,11 +47,14 @@ def effects_finding(table: Any, known: RespondentCovariates, what: str, note: st
     sure = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
     largest = sure["mean"].abs().sort_values(ascending=False, kind="stable").index[:NAMED]
     named = [
-        _effect(known, name, of, number(float(table["ratio"][name, of]))) for name, of in largest
+        _effect(known, name, of, format_number(float(table["ratio"][name, of])))
+        for name, of in largest
     ]
-    sentence = phrase(SENTENCES, "effects.none", what=what, columns=listed(known.sources))
+    sentence = phrase(SENTENCES, "effects.none", what=what, columns=list_names(known.sources))
     if named:
-        sentence = phrase(SENTENCES, "effects", what=what, effects=listed(list(map(str, named))))
+        sentence = phrase(
+            SENTENCES, "effects", what=what, effects=list_names(list(map(str, named)))
+        )
     title = str(phrase(SENTENCES, "effects.title", what=what))
     return Finding(sentence, title=title, table=table, notes=(note,), brief=Brief("Effects"))
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from thali._digits import number, percent
-from thali._labels import listed, plural
+from thali._digits import format_number, format_percent
+from thali._labels import format_plural, list_names
 from thali._people.segments import Segments
 
 from .finding import BRIEF, FULL, ON_SCREEN, SHOWN, Brief, Finding, Maker, Picture, Text
@@ -103,15 +103,20 @@ def _sizes(asked: bool, instead: Text, model: Any, found: Segments) -> Finding:
     """The segments and how stable they are; those that are not clear have a picture if they were
     asked for."""
     is_clear = found.stability >= _CLEAR
-    shares = listed(
-        [f"{percent(row['share'])} ({row['name']})" for row in found.sizes.to_dict("records")]
+    shares = list_names(
+        [
+            f"{format_percent(row['share'])} ({row['name']})"
+            for row in found.sizes.to_dict("records")
+        ]
     )
     facts: dict[str, Any] = {
-        "number": plural(len(found), "segment"),
+        "number": format_plural(len(found), "segment"),
         "shares": shares,
         "how": SENTENCES["sizes.how"],
     }
-    facts |= {"stability": number(found.stability)} | ({} if is_clear else {"instead": instead})
+    facts |= {"stability": format_number(found.stability)} | (
+        {} if is_clear else {"instead": instead}
+    )
     return Finding(
         phrase(SENTENCES, "sizes" if is_clear else "sizes.low", **facts),
         title=SENTENCES["sizes.title"],

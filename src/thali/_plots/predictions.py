@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._digits import number, percent
+from thali._digits import format_number, format_percent
 
 from ._fonts import picture
 from ._style import (
@@ -71,20 +71,19 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     )
     if is_share:
         error = np.sqrt(np.maximum(predicted * (1 - predicted), 1e-12) / table["n"].to_numpy(float))
-        limits, format_number, quantities = (
+        limits, write, quantities = (
             np.array([-0.02, 1.02]),
             "{:.2f}".format,
             ("proportion", "probability"),
         )
     else:
-        error, format_number, quantities = np.ones(len(table)), number, ("similarity", "similarity")
+        error, write, quantities = np.ones(len(table)), format_number, ("similarity", "similarity")
         limits = np.array([min(observed.min(), low.min()), max(observed.max(), high.max())])
         limits += np.array([-0.03, 0.03]) * max(float(np.ptp(limits)), 1e-9)
     worst = np.argsort(-np.abs(observed - predicted) / error, kind="stable")[:_MAX_NAMED]
     names, row_type = _name_points(table)
     labels = [
-        f"{names[k]}\nobserved {format_number(float(observed[k]))}, predicted"
-        f" {format_number(float(predicted[k]))}"
+        f"{names[k]}\nobserved {write(float(observed[k]))}, predicted {write(float(predicted[k]))}"
         for k in worst.tolist()
     ]
     ax = ensure_axes(
@@ -128,7 +127,7 @@ def _format_title(share: float) -> str:
     return (
         "all similarities are equal"
         if np.isnan(share)
-        else f"variance accounted for: {percent(share, 1)}"
+        else f"variance accounted for: {format_percent(share, 1)}"
     )
 
 

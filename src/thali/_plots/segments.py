@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import percent
+from thali._digits import format_percent
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
@@ -109,8 +109,8 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
             label="segment",
         )
         draw_row_dividers(panel, heading_y)
-        interval = f"{100 * row['share_low']:.0f} to {percent(row['share_high'])}"
-        title = f"Segment {segment}\n{percent(row['share'])} ({interval})"
+        interval = f"{100 * row['share_low']:.0f} to {format_percent(row['share_high'])}"
+        title = f"Segment {segment}\n{format_percent(row['share'])} ({interval})"
         panel.set_title(
             title, fontsize=10, fontweight="bold", color=colour, loc="left", pad=6 + 12 * lines
         )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._data.choices import Choices
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._inference.indexing import iterate_slices, part_bounds
@@ -277,7 +277,7 @@ class WorthDraws(NamedTuple):
         draws = self.take(spaced(self.n_draws, 3 * len(pairs)))
         p = draws.outcome_probabilities(draws.pair_probabilities(*pairs.T))
         target = target_of_worths(goal, draws.log_worths, rng)
-        return pairs_table(self.labels, pairs, p, target, whole("n", n, 1), rng)
+        return pairs_table(self.labels, pairs, p, target, check_integer("n", n, 1), rng)
 
     def next_sets(
         self, size: Any, n: Any, among: Any, goal: Any, random_seed: Any
@@ -286,12 +286,12 @@ class WorthDraws(NamedTuple):
         check_goal(goal)
         rng = np.random.default_rng(random_seed)
         sets = subsets_of(
-            options_among(among, self.labels, size := whole("size", size, 2)), size, rng
+            options_among(among, self.labels, size := check_integer("size", size, 2)), size, rng
         )
         draws = self.take(spaced(self.n_draws, sets.size))
         p = draws.member_probabilities(np.arange(len(sets) + 1) * size, sets.ravel())
         target = target_of_worths(goal, draws.log_worths, rng)
-        return sets_table(self.labels, sets, p, target, whole("n", n, 1), rng)
+        return sets_table(self.labels, sets, p, target, check_integer("n", n, 1), rng)
 
 
 def tabulate_worths(draws: WorthDraws, ci: float) -> "pandas.DataFrame":

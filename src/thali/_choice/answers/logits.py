@@ -11,7 +11,7 @@ import numpy as np
 from thali._data.experiments.scheme import INSIDE
 from thali._inference.arrays import encode_base64, shrink_integers
 from thali._inference.seeds import spawn_generators
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.engine import Prepared
 from thali._model.requirements import mark_as_setup
 from thali._people.columns import MarketPeople, people_of
@@ -551,7 +551,7 @@ def market_draws(chooser: "LogitChooser") -> MarketDraws:
         0.0,
         none_of(data),
         _first_task(chooser),
-        f"{plural(draws - chooser.is_estimate, 'draw')} of {of}{some}",
+        f"{format_plural(draws - chooser.is_estimate, 'draw')} of {of}{some}",
         chooser.is_estimate,
         _people(chooser),
     )

@@ -25,9 +25,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._arguments import between, one_of, positive, proportion
+from thali._arguments import check_allowed, check_open_interval, check_positive, check_proportion
 from thali._inference.warn import warn
-from thali._labels import as_label, shorten
+from thali._labels import format_label, shorten
 from thali.errors import Argument, ArgumentError, EstimateWarning, Message, Setting
 
 from .chooser import AS_FITTED, LOGIT, RANDOMISED, RULES, ChoiceRule, Chooser
@@ -54,8 +54,8 @@ class How(NamedTuple):
 
     def checked(self, markets: Sequence[Market]) -> Self:
         """The same with shares by product; raises for what does not fit these markets."""
-        one_of("rule", self.rule, RULES)
-        scale = positive("scale", self.scale, "the factor that multiplies all utilities")
+        check_allowed("rule", self.rule, RULES)
+        scale = check_positive("scale", self.scale, "the factor that multiplies all utilities")
         labels = list(dict.fromkeys(label for market in markets for label in market.labels))
         availability = (
             None
@@ -63,7 +63,7 @@ class How(NamedTuple):
             else _by_product("availability", self.availability, labels)
         )
         for label, value in (availability or {}).items():
-            proportion(
+            check_proportion(
                 Message(Argument("availability"), f" of {label!r}"),
                 value,
                 "the share of occasions on which it is available",
@@ -98,7 +98,9 @@ class How(NamedTuple):
             )
         for label, value in found.items():
             whose = Message(Argument("actual"), f": the share of {label!r}")
-            between(whose, value, "after products without sales are removed from the market")
+            check_open_interval(
+                whose, value, "after products without sales are removed from the market"
+            )
         total, most = (
             sum(found.values()),
             1.0 - np.prod([1.0 - availability.get(label, 1.0) for label in labels]),
@@ -228,7 +230,7 @@ def _by_product(name: str, given: Any, labels: Sequence[str]) -> dict[str, float
         raise ArgumentError(
             Argument(name), f" must map products to numbers, such as {{'A': 0.4}}; got {given!r}."
         )
-    found = {as_label(label): value for label, value in given.items()}
+    found = {format_label(label): value for label, value in given.items()}
     for label in found:
         find_product(label, labels, name)
     return found

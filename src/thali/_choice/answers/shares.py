@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import is_list, whole
+from thali._arguments import check_integer, is_list
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.scheme import INSIDE
-from thali._labels import as_label, shorten, suggest
+from thali._labels import format_label, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
 from .chooser import Chooser, check_probability, estimate_interval, point_estimate
@@ -117,7 +117,7 @@ def demand(
     ci = check_probability(ci)
     market = parse_single_market(chooser.data.scheme, products)
     how = how.checked([market])
-    place = find_product(as_label(product), market.labels, "product")
+    place = find_product(format_label(product), market.labels, "product")
     if attribute not in market.table.columns:
         raise ArgumentError(
             f"`attribute` is {attribute!r}, which the products do not"
@@ -129,7 +129,7 @@ def demand(
         )
     label = market.labels[place]
     every = [market, *(apply_change(market, {attribute: {label: value}}) for value in values)]
-    numbers = [parse_number(as_label(value)) for value in values]
+    numbers = [parse_number(format_label(value)) for value in values]
     if cost is not None and None in numbers:
         raise ArgumentError(
             Argument("cost"), f" requires numeric values of {attribute!r}, the revenue per sale."
@@ -143,7 +143,7 @@ def demand(
         **spread(chooser, "share", shares, ci),
     }
     if cost is not None:
-        if (amount := parse_number(as_label(cost))) is None:
+        if (amount := parse_number(format_label(cost))) is None:
             raise ArgumentError(
                 Argument("cost"), f", the cost per sale, must be a number; got {cost!r}."
             )
@@ -243,7 +243,7 @@ def best_products(
     """The best lines of n products, a row a product, the best line first."""
     from thali._tables import Table
 
-    ci, n, top = check_probability(ci), whole("n", n, 1), whole("top", top, 1)
+    ci, n, top = check_probability(ci), check_integer("n", n, 1), check_integer("top", top, 1)
     space = space_of(chooser, attributes, costs, price)
     if n > space.size:
         raise ArgumentError(
@@ -461,7 +461,7 @@ def _earned(
 
 
 def _amount(price: str, value: Any) -> float:
-    number = parse_number(as_label(value))
+    number = parse_number(format_label(value))
     if number is None:
         raise ArgumentError(
             f"`attributes`: the values of {price!r}, the price, must be numbers; got {value!r}."
@@ -478,18 +478,18 @@ def _costs_of(
     if not isinstance(costs, Mapping):
         raise ArgumentError(f"{whose} must map its levels to numbers; got {costs!r}.")
     known = {_combination(names, key): cost for key, cost in costs.items()}
-    wanted = list(combinations(*([as_label(value) for value in own] for own in values)))
+    wanted = list(combinations(*([format_label(value) for value in own] for own in values)))
     if absent := [", ".join(each) for each in wanted if each not in known]:
         what = "each of its levels" if len(names) == 1 else "each combination of their levels"
         raise ArgumentError(f"{whose} lack {shorten(absent)}; give a number for {what}.")
     for name, own, labels in zip(names, values, zip(*known, strict=True), strict=True):
-        every = [*scheme.levels[name], *map(as_label, own)]
+        every = [*scheme.levels[name], *map(format_label, own)]
         if unknown := [label for label in labels if label not in every]:
             raise ArgumentError(
                 f"{whose} contain {shorten(unknown)}, which is not a level of {name!r}; remove"
                 f" it.{suggest(unknown[0], every)}"
             )
-    found = [parse_number(as_label(known[each])) for each in wanted]
+    found = [parse_number(format_label(known[each])) for each in wanted]
     if None in found:
         raise ArgumentError(f"{whose} must be numbers; got {costs!r}.")
     return np.array(found, float).reshape([len(own) for own in values])
@@ -497,7 +497,7 @@ def _costs_of(
 
 def _combination(names: Sequence[str], key: Any) -> tuple[str, ...]:
     """The labels of levels that a cost is of."""
-    labels = tuple(map(as_label, key)) if isinstance(key, tuple) else (as_label(key),)
+    labels = tuple(map(format_label, key)) if isinstance(key, tuple) else (format_label(key),)
     if len(labels) != len(names):
         raise ArgumentError(
             f"The keys of the `costs` of {shorten(names)} must be"

@@ -10,7 +10,7 @@ import numpy as np
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.scheme import INSIDE
 from thali._inference.warn import warn
-from thali._labels import listed, shorten
+from thali._labels import list_names, shorten
 from thali._model.finding import Finding, Text
 from thali._model.phrases import phrase
 from thali._page import as_json
@@ -297,7 +297,7 @@ def as_asked(
     elif limited:
         available = tuple(limited.get(name, 1.0) for name in names)
         named = [f"{name} {limited[name]:g}" for name in names if name in limited]
-        notes.append(phrase(ENGLISH, "market.availability", named=listed(named)))
+        notes.append(phrase(ENGLISH, "market.availability", named=list_names(named)))
     if how.rule == RANDOMISED:
         notes.append(_unlike(ENGLISH["market.randomised"]))
     if how.rule == FIRST_CHOICE:

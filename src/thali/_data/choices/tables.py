@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import is_list, one_of
+from thali._arguments import check_allowed, is_list
 from thali._inference.indexing import part_bounds
 from thali._labels import shorten
 from thali.errors import DataError
@@ -182,8 +182,8 @@ def read_rankings(
     weights: bool = False,
 ) -> "tuple[Choices, str]":
     """Read the choices in rankings, and describe how they were read."""
-    one_of("unranked", unranked, (ABSENT, WORSE))
-    one_of("layout", layout, (None, *SHAPES))
+    check_allowed("unranked", unranked, (ABSENT, WORSE))
+    check_allowed("layout", layout, (None, *SHAPES))
     if hasattr(rankings, "columns") or hasattr(rankings, "__arrow_c_stream__"):
         rankings = convert_frame(rankings)
     else:

@@ -19,7 +19,7 @@ from thali._data.similarities.tables import (
     find_pair_columns,
     read_measured_pairs,
 )
-from thali._labels import as_label, shorten
+from thali._labels import format_label, shorten
 from thali.errors import DataError
 
 from ..shape import Reading, Shape, raise_error
@@ -235,7 +235,9 @@ def _read_list(
     frame = table.frame
     conversion_note = ""
     if how_similar is not None:
-        is_different = frame[columns.first].map(as_label) != frame[columns.second].map(as_label)
+        is_different = frame[columns.first].map(format_label) != frame[columns.second].map(
+            format_label
+        )
         measured_cells = get_column(frame, columns.similarity).astype(object)
         numbers = check_numbers(
             measured_cells.to_numpy(), lambda k: f"in row {frame.index[k]}", "dissimilarity"

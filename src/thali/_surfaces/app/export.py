@@ -24,7 +24,7 @@ from typing import Any
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from thali._inference.jobs import INDEX, LOCK, encode_index, read_index
-from thali._labels import without_formula
+from thali._labels import escape_formula
 from thali._model.model_files import model_in
 from thali.errors import DataError
 
@@ -104,7 +104,7 @@ def escape_formulas(table: str) -> str:
     escaped = io.StringIO()
     writer = csv.writer(escaped, lineterminator="\n")
     for row in csv.reader(io.StringIO(table, newline="")):
-        writer.writerow(map(without_formula, row))
+        writer.writerow(map(escape_formula, row))
     return escaped.getvalue()
 
 

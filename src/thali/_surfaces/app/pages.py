@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 
 from thali._data.kinds import PAIRS
-from thali._labels import printable
+from thali._labels import escape_unprintable
 from thali._model.default_models import offers_of
 from thali._model.spec import Option
 from thali.errors import ThaliError
@@ -74,7 +74,7 @@ _PROGRESS_TEXTS = {TEST: "testing", LOOK: "first_look", EVIDENCE: "weighing"}
 
 def render_page(name: str, **context: Any) -> str:
     """Render a template with the texts of the app."""
-    return printable(_templates().get_template(name).render(say=english.texts, **context))
+    return escape_unprintable(_templates().get_template(name).render(say=english.texts, **context))
 
 
 @cache

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thali._data.kinds import EXPERIMENTS
-from thali._labels import as_label, plural
+from thali._labels import format_label, format_plural
 from thali._model.aliases import method_meant
 from thali._model.default_models import WORTHS, default_model, median_tasks
 from thali._model.registry import SPECS
@@ -114,7 +114,7 @@ def _read_shares(file: Path) -> dict[str, float]:
             raise DataError(
                 "A table of actual shares needs two columns: the product and its share, a number."
             )
-        labels = frame.iloc[:, 0].map(as_label).tolist()
+        labels = frame.iloc[:, 0].map(format_label).tolist()
         if repeated_labels := [label for label in labels if labels.count(label) > 1]:
             raise DataError(
                 f"A table of actual shares must list each product once; {repeated_labels[0]!r} is"
@@ -160,7 +160,8 @@ def request_default_model(
     clause += " with individual scores" * ("people" in settings)
     if offer.kind == EXPERIMENTS:
         clause += (
-            f" ({plural(data.n_respondents, 'respondent')}, {median_tasks(data):g} tasks each)"
+            f" ({format_plural(data.n_respondents, 'respondent')}, {median_tasks(data):g} tasks"
+            " each)"
         )
     if alternatives:
         clause += f" (alternative: --model {' or '.join(alternatives)})"
