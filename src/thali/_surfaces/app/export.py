@@ -42,7 +42,7 @@ class Tickets:
     def __init__(self) -> None:
         self._waiting: dict[str, tuple[float, Response]] = {}
 
-    def new(self, response: Response) -> str:
+    def issue(self, response: Response) -> str:
         """Return the name of the response, which can be redeemed once within a minute."""
         now, name = time.monotonic(), secrets.token_urlsafe(32)
         self._waiting = {key: entry for key, entry in self._waiting.items() if entry[0] > now}

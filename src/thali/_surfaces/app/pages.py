@@ -503,7 +503,7 @@ class _Refusal:
 
 def build_progress_event(children: Runs, study: StudyFolder, name: str) -> dict[str, Any]:
     """Return the progress of a run as an event."""
-    state, texts = children.find_state(study, name), english.texts.read_progress
+    state, texts = children.find_state(study, name), english.texts.progress
     state_text = getattr(english.texts.states, state)
     if state == runs.ENDED and _is_impossible(study, name):
         state_text = texts.impossible
