@@ -5,7 +5,7 @@ from thali._choice.answers.simulator import offered_in
 
 def market_of(model):
     """The choices of people in any market, draw by draw; None of other models."""
-    return model._market_draws()
+    return model._get_market_draws()
 
 
 def offered(model, table):

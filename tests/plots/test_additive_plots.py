@@ -12,7 +12,7 @@ from thali import plots
 PICTURES = {
     "features": lambda model: model.features(),
     "n_features": lambda model: model.findings()["n_features"].table,
-    "trace": lambda model: model._quantities(),
+    "trace": lambda model: model._get_quantities(),
 }
 SPLIT = {0: (1, 2, 3)}  # a feature that one chain always has and the others never
 CASES = {

@@ -48,7 +48,7 @@ def celebrities():
 DRAWN = {  # what each picture of a fit draws
     "features": lambda model: model.features(),
     "n_features": lambda model: model.findings()["n_features"].table,
-    "trace": lambda model: model._quantities(),
+    "trace": lambda model: model._get_quantities(),
     "predictions": lambda model: model.findings()["choice_probabilities"].table,
     "check": lambda model: model.check(),
     "ranks": lambda model: model.ranks(every_rank=True),
@@ -270,7 +270,7 @@ def test_docstrings_of_pictures_follow_one_template(name):
     sections = re.findall(r"^(\w+)\n-+$", written, re.MULTILINE)
     order = ["Parameters", "Returns", "Raises", "References", "Examples"]
     assert sections[:2] == order[:2] and sections == [each for each in order if each in sections]
-    assert f"\n{first} : " in written and "\nax : " in written and "Where to draw" in written
+    assert f"\n{first} : " in written and "\nax : " in written and "Axes" in written
 
 
 def test_importing_the_pictures_loads_nothing_heavy():

@@ -12,11 +12,11 @@ import numpy as np
 
 from thali._arguments import check_integer, check_positive
 from thali._inference.seeds import spawn_generators
-from thali._model.base import Job, Sampled
+from thali._model.base import Job, SampledModel
 from thali.errors import DataError
 
 
-class KnownSpread(Sampled):
+class KnownSpread(SampledModel):
     """The public class. The constructor stores its arguments and does nothing else."""
 
     def __init__(self, sd: float = 1.0):
@@ -24,7 +24,7 @@ class KnownSpread(Sampled):
 
     def fit(self, data, draws: int = 1000, chains: int = 4, random_seed=None):
         """Check all arguments and data, make a `Job`, and have it carried out."""
-        return self._carry_out(self._job(data, draws, chains, random_seed))
+        return self._run_job(self._job(data, draws, chains, random_seed))
 
     def _job(self, data, draws, chains, random_seed) -> Job:
         values = np.asarray(data, float)
@@ -49,9 +49,9 @@ class KnownSpread(Sampled):
 
         return Job(work, draws=draws)
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         """The rows of `summary`, as arrays (chain, draw)."""
-        return {"mu": self._fitted()["posterior"]["mu"].values}
+        return {"mu": self._require_posterior()["posterior"]["mu"].values}
 
 
 def _tree(mu: np.ndarray, values: np.ndarray):

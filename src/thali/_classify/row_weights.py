@@ -19,7 +19,7 @@ def check_row_weights(sample_weight: Any, rows: int) -> np.ndarray:
 
     Examples
     --------
-    >>> weights_of([1, 0, -2], 3)  # doctest: +ELLIPSIS
+    >>> check_row_weights([1, 0, -2], 3)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     thali.errors.DataError: `sample_weight` is -2 in row 2; weights must be finite, >= 0 and at ...
     """

@@ -15,7 +15,7 @@ from thali._digits import format_percent
 from thali._inference.indexing import part_bounds
 from thali._labels import format_plural
 from thali._model.predictive_check import CHECKED
-from thali._model.registry import spec_of
+from thali._model.registry import find_spec
 from thali.errors import DataError, Setting
 
 from .scorer import BASE, DIFFERENCE, WORST, Scorer
@@ -441,7 +441,7 @@ class PeopleScorer(ChoiceScorer):
 
     def score_one(self, model: Any, test: ScoredOccasions) -> dict[str, Any]:
         choice_scores = super().score_one(model, test)
-        if spec_of(model) is None:  # choices of outside models are treated as independent
+        if find_spec(model) is None:  # choices of outside models are treated as independent
             with np.errstate(divide="ignore"):
                 log_chosen = np.log(choice_scores["chosen"])
             log_joint = np.bincount(test.respondent_of_task, log_chosen, test.n_respondents)
@@ -521,7 +521,7 @@ class AnswerScorer(HitScorer):
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         questions = test.questions()
         answers = np.repeat(np.arange(len(questions.counts)), questions.counts.astype(np.int64))
-        if spec_of(model) is None:  # a model from outside thali
+        if find_spec(model) is None:  # a model from outside thali
             p = np.concatenate([np.asarray(p, float) for p in model.predict_proba(test)])
             errors = np.zeros(len(p))
         else:

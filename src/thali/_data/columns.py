@@ -1,7 +1,7 @@
 """Read data frames and their columns, and encode labels as integers."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
@@ -10,10 +10,11 @@ import numpy as np
 
 from thali._inference.warn import warn
 from thali._labels import (
+    format_label,
     check_labels,
     find_label_indices,
-    format_label,
     format_plural,
+    simplify_number,
     shorten,
     suggest,
 )
@@ -83,6 +84,8 @@ Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # winners, losers, counts
 
 # notes about the table that is being read
 _NOTES: ContextVar[list[str] | None] = ContextVar("_NOTES", default=None)
+# a choice, such as choice2, alt.1 or Profile A
+_CODED = re.compile(r"(\D*[^\W\d_])(?:[\s._:#-]*(\d+)|[\s._:#-]+([A-Za-z]))")
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,]000")
 _THOUSANDS_KEY = "thali_thousands"  # among the attributes of a frame
 
@@ -221,6 +224,10 @@ def read_counts(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.nd
     series = get_column(frame, name)
     if not weights:
         refuse_thousands(frame, name)
+    if series.dtype.kind not in "iuf":
+        is_yes, is_wrong = classify_yes_no(series)
+        if not is_wrong.any():
+            return is_yes.astype(float)
     # a nullable column contains <NA>, which an array of floats cannot contain
     cells = series.to_numpy(dtype=object) if series.hasnans else series.to_numpy()
     return check_counts(cells, lambda k: f"in row {series.index[k]}, column {name!r}", weights)
@@ -318,6 +325,49 @@ def note(clause: str) -> None:
         clauses.append(f"; {clause}")
     else:
         warn(DataWarning(f"{clause}."))
+
+
+def match_codes(texts: Iterable[str], codes: Collection[str]) -> dict[str, str]:
+    """Map texts such as "choice2" or "Option B" to codes; {} unless all share what precedes.
+
+    Examples
+    --------
+    >>> match_codes(["Option 1", "Option 2"], ["1", "2", "3"])
+    {'Option 1': '1', 'Option 2': '2'}
+    >>> match_codes(["bus", "car"], ["r", "s"])
+    {}
+    """
+    matches = {text: _CODED.fullmatch(text) for text in texts if text}
+    plain_codes = {code.casefold(): code for code in codes}
+    code_of_text = {
+        text: plain_codes[code]
+        for text, match in matches.items()
+        if match and (code := (match[2] or match[3]).casefold()) in plain_codes
+    }
+    stems = {match and match[1].casefold() for match in matches.values()}
+    return code_of_text if len(stems) == 1 and len(code_of_text) == len(matches) else {}
+
+
+def drop_self_comparisons(
+    frame: "pd.DataFrame", first: str, second: str, count: str | None = None
+) -> "pd.DataFrame":
+    """Return the rows that compare two options; note the number of others."""
+    import pandas as pd
+
+    texts: dict[str, int] = {}
+    sides = []
+    for name in (first, second):
+        codes, values = pd.factorize(get_column(frame, name))
+        text_codes = [texts.setdefault(format_label(value), len(texts)) for value in values]
+        sides.append(np.array([*text_codes, -1])[codes])
+    options = [code for text, code in texts.items() if text and not is_tie_label(text)]
+    is_self = (sides[0] == sides[1]) & np.isin(sides[0], options)
+    if not is_self.any() or is_self.all():
+        return frame
+    n_omitted = simplify_number(count_comparisons(frame.loc[is_self], count))
+    noun = "row" if count is None else "comparison"
+    note(f"{format_plural(n_omitted, noun)} of an option with itself dropped")
+    return frame.loc[~is_self]
 
 
 def encode_labels(

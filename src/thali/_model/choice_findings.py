@@ -12,10 +12,10 @@ from thali._posterior.interval import interval_columns, interval_name
 from thali.errors import DataError, Message
 
 from .best_worst import RANKING, REVERSED
-from .common_findings import check_of, describes
+from .common_findings import build_check_finding, passes_check
 from .finding import MISSES, ON_SCREEN, Brief, Finding, Picture, Text, finding
 from .phrases import phrase
-from .predictive_check import check_sentence
+from .predictive_check import describe_check
 from .references import Cite
 from .settings import AnswerSettings
 
@@ -236,14 +236,16 @@ def check(model: Any, settings: AnswerSettings) -> Finding:
         table = model.check(settings.random_seed, settings.ci)
     except DataError as error:  # fractional counts have no replicates
         return Finding(Message(*error.args), brief=Brief("Fit"))
-    sentence = check_sentence(table)
+    sentence = describe_check(table)
     # without a p-value every interval is as wide as the picture
     drawn = (
         None
         if math.isnan(table.attrs["p_value"])
         else Picture("check", SENTENCES["check.caption"], table)
     )
-    return check_of(table, sentence, describes(table), SENTENCES["check.title"], drawn)
+    return build_check_finding(
+        table, sentence, passes_check(table), SENTENCES["check.title"], drawn
+    )
 
 
 def format_row(summary: "pandas.DataFrame", name: str) -> str:

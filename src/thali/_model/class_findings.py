@@ -8,7 +8,7 @@ from thali._people.latent_classes import memberships
 from thali._posterior.interval import interval_name
 
 from .choice_findings import MAX_GROUPS, format_ranks, format_row
-from .common_findings import asked
+from .common_findings import make_question_maker
 from .finding import FILE, ON_SCREEN, Brief, Finding, Text, finding
 from .phrases import phrase
 from .references import Cite
@@ -40,7 +40,7 @@ SENTENCES = {
 }
 _LIKED = 3
 
-question = asked(lambda model: SENTENCES["asked"])
+question = make_question_maker(lambda model: SENTENCES["asked"])
 
 
 @finding("latent_classes", "Latent classes", ON_SCREEN)

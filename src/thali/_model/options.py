@@ -1,5 +1,4 @@
-"""Options that several models share; each stands here once, and in the `spec.py` of every model
-that has it."""
+"""Options that several models share; the `spec.py` of each model lists its options."""
 
 from functools import partial
 from pathlib import Path
@@ -36,11 +35,11 @@ from .spec import (
     Option,
 )
 
-_COUNT = partial(check_integer, least=1)
+_POSITIVE_COUNT = partial(whole, least=1)
 
 # the run
 DRAWS = Option(
-    "draws", "Draws per chain.", int, FIT, default="until the chains agree", check=_COUNT
+    "draws", "Draws per chain.", int, FIT, default="until the chains agree", check=_POSITIVE_COUNT
 )
 NUMBER_OF_DRAWS = DRAWS.but(default="1000")
 TUNE = Option(
@@ -51,10 +50,19 @@ TUNE = Option(
     default="1000",
     check=partial(check_integer, least=0),
 )
-CHAINS = Option("chains", "Number of independent chains.", int, FIT, default="4", check=_COUNT)
-THIN = Option("thin", "Sweeps per draw.", int, FIT, default="chosen by the model", check=_COUNT)
+CHAINS = Option(
+    "chains", "Number of independent chains.", int, FIT, default="4", check=_POSITIVE_COUNT
+)
+THIN = Option(
+    "thin", "Sweeps per draw.", int, FIT, default="chosen by the model", check=_POSITIVE_COUNT
+)
 CORES = Option(
-    "cores", "Number of chains run in parallel.", int, FIT, default="all cores", check=_COUNT
+    "cores",
+    "Number of chains run in parallel.",
+    int,
+    FIT,
+    default="all cores",
+    check=_POSITIVE_COUNT,
 )
 SEED = Option(
     "random_seed",
@@ -277,25 +285,25 @@ LABELS = Option(
 )
 
 
-def _column(role: roles.Role, of: str = "", beside: str = "") -> Option:
-    """The option that names the column of a role."""
-    help = f"Column with {role.meaning}{beside}."
-    help = f"For {of}: c{help[1:]}" if of else help
+def _column_option(role: roles.Role, data_kind: str = "", requirement: str = "") -> Option:
+    """Return the option that names the column of a role."""
+    help = f"Column with {role.meaning}{requirement}."
+    help = f"For {data_kind}: c{help[1:]}" if data_kind else help
     return Option(role.name, help, to=DATA, default="recognised", metavar="COLUMN")
 
 
-RESPONDENT = _column(roles.RESPONDENT)
-TASK = _column(roles.TASK_OF_RESPONDENT)
-ALTERNATIVE = _column(roles.ALTERNATIVE)
-CHOSEN = _column(roles.CHOSEN)
-FIRST = _column(roles.FIRST)
-SECOND = _column(roles.SECOND)
-REJECTED = _column(roles.REJECTED, beside=" (requires --chosen)")
-LOSSES = _column(roles.LOSSES, beside=" (requires --count)")
-COUNT = _column(roles.COUNT)
-HOME = _column(roles.HOME)
-AWAY = _column(roles.AWAY)
-RESULT = _column(roles.RESULT)
+RESPONDENT = _column_option(roles.RESPONDENT)
+TASK = _column_option(roles.TASK_OF_RESPONDENT)
+ALTERNATIVE = _column_option(roles.ALTERNATIVE)
+CHOSEN = _column_option(roles.CHOSEN)
+FIRST = _column_option(roles.FIRST)
+SECOND = _column_option(roles.SECOND)
+REJECTED = _column_option(roles.REJECTED, requirement=" (requires --chosen)")
+LOSSES = _column_option(roles.LOSSES, requirement=" (requires --count)")
+COUNT = _column_option(roles.COUNT)
+HOME = _column_option(roles.HOME)
+AWAY = _column_option(roles.AWAY)
+RESULT = _column_option(roles.RESULT)
 CODING = Option(
     "coding",
     "Meaning of a value in the column given by --chosen or --result, or in the columns of pairs."
@@ -306,8 +314,8 @@ CODING = Option(
     default="recognised",
     metavar="VALUE=first|second|tie|missing",
 )
-OPTION = _column(roles.OPTION, "rankings", " (requires --rank)")
-RANK = _column(roles.RANK, "rankings")
+OPTION = _column_option(roles.OPTION, "rankings", " (requires --rank)")
+RANK = _column_option(roles.RANK, "rankings")
 UNRANKED = Option(
     "unranked",
     "Options missing from a ranking. absent: they were not offered; worse: they were offered and"
@@ -316,8 +324,8 @@ UNRANKED = Option(
     default="absent",
     words={"absent": "absent", "worse": "worse"},
 )
-BEST = _column(roles.BEST, "best-worst choices")
-WORST = _column(roles.WORST, "best-worst choices")
+BEST = _column_option(roles.BEST, "best-worst choices")
+WORST = _column_option(roles.WORST, "best-worst choices")
 COVARIATES = Option(
     "covariates",
     "Column that describes a comparison, such as a difference in length (first option minus"
@@ -338,7 +346,7 @@ OPTION_COVARIATES = Option(
     DATA,
     metavar="FILE",
 )
-OF_TABLES = (
+TABLE_OPTIONS = (
     RESPONDENT,
     FIRST,
     SECOND,
@@ -356,7 +364,7 @@ OF_TABLES = (
     WORST,
     COVARIATES,
 )
-OF_TRIPLETS = (
+TRIPLET_OPTIONS = (
     Option(
         "objects",
         "Columns with the objects of a triplet (requires --odd).",
@@ -365,12 +373,12 @@ OF_TRIPLETS = (
         default="recognised",
         metavar="COLUMN,...",
     ),
-    _column(roles.ODD, "triplets"),
-    _column(roles.ANCHOR, "triplets"),
-    _column(roles.NEARER, "triplets"),
-    _column(roles.FARTHER, "triplets"),
+    _column_option(roles.ODD, "triplets"),
+    _column_option(roles.ANCHOR, "triplets"),
+    _column_option(roles.NEARER, "triplets"),
+    _column_option(roles.FARTHER, "triplets"),
 )
-OF_OBJECTS = (*OF_TRIPLETS, DISSIMILARITIES)
+OBJECT_OPTIONS = (*TRIPLET_OPTIONS, DISSIMILARITIES)
 TIES = Option(
     "ties",
     "Treatment of ties. davidson: a third outcome, with estimated odds; half: half a choice for"
@@ -386,7 +394,7 @@ BEST_WORST = Option(
     default="ranking for sets of up to three options, else reversed",
     words={"ranking": "ranking", "reversed": "reversed"},
 )
-COUNTED_TIES = Option(  # where choices alone are known
+COUNTED_TIES = Option(  # for models of choices only
     "ties",
     "Treatment of ties. half: half a choice for each option; drop: ties are ignored.",
     to=DATA,

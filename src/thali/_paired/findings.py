@@ -8,11 +8,11 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._digits import format_percent, format_probability
-from thali._labels import format_plural, simplify_number
 from thali._labels import list_names as in_words
-from thali._model.common_findings import check_of, describes
+from thali._labels import format_plural, simplify_number
+from thali._model.common_findings import build_check_finding, passes_check
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Findings, Picture, finding
-from thali._model.predictive_check import check_sentence
+from thali._model.predictive_check import describe_check
 from thali._posterior.surely import CERTAIN, surely
 from thali.errors import Message, Setting
 
@@ -211,12 +211,12 @@ def check(board: Leaderboard, settings: None) -> Finding | None:
     """Which observed proportions the model misses."""
     if board.of_check is None:
         return Finding(board.check_facts["missing"]) if "missing" in board.check_facts else None
-    table, good = board.of_check, describes(board.of_check)
+    table, good = board.of_check, passes_check(board.of_check)
     drawn = None if good is None else Picture("check", _CHECK, table)
-    sentence = check_sentence(table)
+    sentence = describe_check(table)
     if isinstance(board.data, Choices) and board.data.n_ties:
         sentence += f" It does not cover {format_plural(board.data.n_ties, 'tie')} in rankings."
-    found = check_of(table, sentence, good, f"{_CHECK[:-1]}, worst-fitting first", drawn)
+    found = build_check_finding(table, sentence, good, f"{_CHECK[:-1]}, worst-fitting first", drawn)
     return replace(found, notes=(_MISFIT,)) if good is False else replace(found, brief=None)
 
 

@@ -8,7 +8,7 @@ from thali._data.choices import Choices
 from thali._described import Facts
 from thali._labels import list_names, shorten
 from thali._model.common_findings import SENTENCES as COMMON
-from thali._model.common_findings import brief_of_chains, judged
+from thali._model.common_findings import build_chain_brief, describe_convergence_criteria
 from thali._model.finding import (
     DATA,
     METHODS,
@@ -24,7 +24,7 @@ from thali._model.finding import (
 )
 from thali._model.phrases import phrase
 from thali._model.references import Cite
-from thali._model.versions import program
+from thali._model.versions import describe_program
 from thali._posterior.dependence import SCORES
 from thali._posterior.interval import INTERVAL, interval_name
 
@@ -111,8 +111,12 @@ def methods(board: Leaderboard, settings: None) -> Finding | None:
             *_rule(board, chosen, is_estimate),
             *_varying(chosen),
             *_people(board, chosen["method"]),
-            *(() if board.of_chains is None else judged(board.of_chains.facts)),
-            phrase(COMMON, "computed", program=program()),
+            *(
+                ()
+                if board.of_chains is None
+                else describe_convergence_criteria(board.of_chains.facts)
+            ),
+            phrase(COMMON, "computed", program=describe_program()),
             phrase(_SENTENCES, "intervals", interval=interval_name(chosen["ci"])),
         )
     )
@@ -223,7 +227,7 @@ def convergence(board: Leaderboard, settings: None) -> Finding | None:
     brief = (
         Brief("Chains", " ".join(map(str, notes)))
         if found.agrees and differ
-        else brief_of_chains(found)
+        else build_chain_brief(found)
     )
     return Finding(found.message, notes=notes, good=agrees, headline=headline, brief=brief)
 

@@ -166,10 +166,8 @@ def _find_fallback_fonts(letters: frozenset[str]) -> tuple[list[str], frozenset[
 def _choose_fonts(
     fonts: "Iterable[FontEntry]", letters: frozenset[str]
 ) -> tuple[list[str], frozenset[str]]:
-    """Choose fonts that cover the characters; return names and uncovered characters.
-
-    Plain fonts come first.
-    """
+    """Choose fonts that cover the characters; return names and uncovered characters."""
+    # Plain fonts come first.
     names: list[str] = []
     for font in sorted(
         (font for font in fonts if not font.name.startswith(_LAST_RESORT_FONT)), key=_font_sort_key

@@ -63,16 +63,13 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
             for label in table.index
         ]
     )
-    height = 0.36 if has_change else 0.62
-    size = (
-        4.4 + measure_label_width(names) + 1.4 * has_change,
-        0.9 + (0.5 if has_change else 0.34) * len(names),
-    )
-    ax = ensure_axes(ax, *size)
-    y = np.arange(len(names), dtype=float)
-    bars = [("share", -0.2 if has_change else 0.0, COLOURS[5] if has_change else COLOURS[0], "now")]
+    height, row_height, bars = 0.62, 0.34, [("share", 0.0, COLOURS[0], "now")]
     if has_change:
-        bars.append(("after", 0.2, COLOURS[0], "after the change"))
+        height, row_height = 0.36, 0.5
+        bars = [("share", -0.2, COLOURS[5], "now"), ("after", 0.2, COLOURS[0], "after the change")]
+    width = 4.4 + measure_label_width(names) + 1.4 * has_change
+    ax = ensure_axes(ax, width, 0.9 + row_height * len(names))
+    y = np.arange(len(names), dtype=float)
     for name, shift, colour, label in bars:
         shares = table[name].to_numpy(float)
         ends = table[[f"{name}_low", f"{name}_high"]].to_numpy(float)

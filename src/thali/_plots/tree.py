@@ -164,10 +164,8 @@ def _place_names(ax: "Axes", texts: "dict[int, Annotation]", lines: np.ndarray) 
 
 
 def _place_name(ax: "Axes", text: "Annotation", occupied: list[np.ndarray]) -> bool:
-    """Move a name to a free place; return whether there is one.
-
-    Its box is added to the occupied boxes.
-    """
+    """Move a name to a free place; return whether there is one."""
+    # Its box is added to the occupied boxes.
     gap = _GAP * ax.figure.dpi / 72
     low, high = np.array(occupied).transpose(1, 0, 2)
     for offset, vertical in _OFFSETS:

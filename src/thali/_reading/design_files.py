@@ -74,9 +74,7 @@ def match_answers(
 
     `named_columns` names columns of the answers by role.
     """
-    table.check_row_lengths()
     with prefix_errors(design.file):
-        design.check_row_lengths()
         if option_columns := find_option_columns(column_names(design.frame)):
             return _match_set_answers(table, design, option_columns), {}
         design_rows = _read_design_rows(design.frame, column_names(table.frame))

@@ -286,7 +286,6 @@ def recognise(
         for shape in tried_shapes
         if any(options.get(name) is not None for name in shape.named_by)
     ]
-    triangles = {shape.name for shape in tried_shapes if shape.triangle}
     conditions = RowFilter.parse(where)
     with prefix_errors(table.file):
         holdout_filter = RowFilter.parse(holdouts, "holdouts")
@@ -301,8 +300,6 @@ def recognise(
             columns = options.get(role) or ()
             for name in [columns] if isinstance(columns, str) else columns:
                 get_column(table.frame, name)
-        if table.short_rows and not triangles:
-            raise DataError(table.short_rows)
         is_known = len(data_kinds) == 1
         if len(data_kinds) > 1:
             is_known = all(find_data_spec(kind).of_objects for kind in data_kinds)
@@ -322,10 +319,8 @@ def recognise(
             raise _ambiguity_error(sure_readings, data_kinds)
         reading = next(iter(sure_readings), None)
         if reading is not None and reading.doubt is not None:
-            if asks or not data_kinds or SIMILARITIES in data_kinds:
+            if asks or not data_kinds or (SIMILARITIES in data_kinds and not is_known):
                 raise RecognitionError(reading.doubt, (SIMILARITIES, reading.kind), data_kinds)
-        if table.short_rows and not (reading is not None and reading.shape in triangles):
-            raise DataError(table.short_rows)
         if reading is None and options.get(COVARIATES) is not None:
             raise RecognitionError(_missing_order_message(table), (), data_kinds)
         if reading is None:

@@ -29,9 +29,9 @@ from thali._model.finding import (
     Findings,
     Picture,
 )
-from thali._model.references import cited_in
-from thali._model.registry import spec_of
-from thali._model.versions import made_by, versions
+from thali._model.references import list_references
+from thali._model.registry import find_spec
+from thali._model.versions import describe_versions, format_report_footer
 from thali._page import markup, policy
 from thali.errors import Words
 
@@ -127,10 +127,17 @@ def build_model_document(
     cover = cover._replace(date=_find_fit_date(model) or cover.date)
     facts = (describe_fit(model),)
     run = Section(
-        SETTINGS, facts=(*_list_run_facts(model), *versions()), code=command or model._as_python()
+        SETTINGS,
+        facts=(*_list_run_facts(model), *describe_versions()),
+        code=command or model._format_python(),
     )
     return _assemble_document(
-        list(findings.of(PAGE)), words, facts, run, made_by(_find_fit_date(model)), cover
+        list(findings.select_surface(PAGE)),
+        words,
+        facts,
+        run,
+        format_report_footer(_find_fit_date(model)),
+        cover,
     )
 
 
@@ -146,9 +153,14 @@ def build_result_document(
 
     `about`: a description of the result; `settings`: its settings.
     """
-    run = Section(SETTINGS, facts=(*settings, *versions()), code=command)
+    run = Section(SETTINGS, facts=(*settings, *describe_versions()), code=command)
     return _assemble_document(
-        list(findings.of(PAGE)), words, (description,) if description else (), run, made_by(), cover
+        list(findings.select_surface(PAGE)),
+        words,
+        (description,) if description else (),
+        run,
+        format_report_footer(),
+        cover,
     )
 
 
@@ -165,7 +177,7 @@ def _assemble_document(
         sentence
         for finding in shown_findings
         if finding.key == "asked"
-        for sentence in finding.sentences(words)
+        for sentence in finding.format_sentences(words)
     )
     # the title then is the short form of the question
     is_title = not cover.title and asked_question.endswith("?")
@@ -177,7 +189,7 @@ def _assemble_document(
         for finding in shown_findings
         if finding.good is not None
     )
-    cited = cited_in(
+    cited = list_references(
         text for finding in shown_findings for text in (finding.sentence, *finding.notes)
     )
     chapters = [
@@ -195,7 +207,7 @@ def _assemble_document(
         title=cover.title or lead.question,
         question=cover.question or asked_question * (not is_title),
         facts=(cover.data, cover.date, *facts, cover.author),
-        lead=Section(lead.question, tuple(lead.sentences(words)[:1]), _list_pictures(lead)),
+        lead=Section(lead.question, tuple(lead.format_sentences(words)[:1]), _list_pictures(lead)),
         lights=lights,
         chapters=tuple(chapters),
         made=origin_note,
@@ -238,10 +250,10 @@ def _build_sections(
 
 def build_section(finding: Finding, words: Words) -> Section:
     """Build the section of a finding."""
-    sentences = finding.sentences(words)
+    sentences = finding.format_sentences(words)
     if finding.key == "methods":
         sentences = [" ".join(sentences)]
-    table = finding.to_read
+    table = finding.main_table
     tables = (
         ()
         if table is None or not len(table)
@@ -259,10 +271,10 @@ def describe_fit(model: "Model") -> str:
 
 def _format_model_name(model: Any) -> str:
     """Return the name of a model as a heading."""
-    spec = spec_of(model)
+    spec = find_spec(model)
     if spec is None:
         return type(model).__name__
-    names = [alias for alias in spec.aliases if plain(alias) == plain(spec.name)]
+    names = [alias for alias in spec.aliases if normalise_name(alias) == normalise_name(spec.name)]
     return names[0] if names else spec.name.replace("-", " ").capitalize()
 
 
@@ -271,7 +283,7 @@ def _list_run_facts(model: "Model") -> tuple[tuple[str, str], ...]:
     facts = [("Model", " ".join(model._format_call().split()))]
     facts += [
         (name.replace("_", " ").capitalize(), _format_setting(name, setting))
-        for name, setting in model._run_settings().items()
+        for name, setting in model._get_run_settings().items()
     ]
     return tuple(facts)
 

@@ -12,7 +12,7 @@ from thali._labels import shorten
 from thali._model import printed_findings
 from thali._model.base import Model
 from thali._model.finding import Findings
-from thali._model.settings import USUAL, AnswerSettings
+from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
 from thali._paired import findings as of_leaderboard
 from thali._paired import made
 from thali._paired.board import Leaderboard
@@ -68,7 +68,7 @@ def findings(answer: Any, **settings: Any) -> Findings:
     if isinstance(answer, Leaderboard):
         return of_leaderboard.findings_of(answer)
     if isinstance(answer, Printed):
-        return printed_findings.findings_of(answer)
+        return printed_findings.build_printed_findings(answer)
     if isinstance(answer, pandas.DataFrame) and {"scorer", "by"} & set(answer.attrs):
         return of_comparison.find_comparison_findings(answer)
     raise ArgumentError(
@@ -195,7 +195,7 @@ def render_report(
     subject: Any,
     command: str = "",
     words: Words = PYTHON,
-    settings: AnswerSettings = USUAL,
+    settings: AnswerSettings = DEFAULT_SETTINGS,
     figures: Figures | None = None,
     cover: Cover = EMPTY_COVER,
 ) -> bytes:
@@ -230,10 +230,12 @@ def _build_document(
     return build_result_document(compute_findings(subject), command, words, cover)
 
 
-def compute_findings(subject: Any, settings: AnswerSettings = USUAL) -> Findings:
+def compute_findings(subject: Any, settings: AnswerSettings = DEFAULT_SETTINGS) -> Findings:
     """Return the findings of a result; settings apply to models only."""
     if isinstance(subject, Model):
-        return subject._findings_with(subject._settings_for(subject._data_of_fit(), settings))
+        return subject._build_findings(
+            subject._complete_settings(subject._get_fit_data(), settings)
+        )
     return findings(subject)
 
 

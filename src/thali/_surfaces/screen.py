@@ -14,7 +14,7 @@ from thali._model.finding import (
     Brief,
     Finding,
     Findings,
-    rendered,
+    render_text,
 )
 from thali._model.table_columns import COLUMNS, PROBABILITY
 from thali.errors import Words
@@ -88,7 +88,7 @@ def format_screen(
         )
     tail = [("More", _join_parts(hints, text_width))]
     tail += [
-        ("Next", wrap(rendered(brief.next, words), text_width))
+        ("Next", wrap(render_text(brief.next, words), text_width))
         for _, brief in briefs
         if brief.next != ""
     ]
@@ -118,7 +118,7 @@ def format_summary(findings: Findings, words: Words) -> str:
         if _is_warning(finding)
     ]
     answers = [
-        rendered(finding.sentence or brief.text or "", words)
+        render_text(finding.sentence or brief.text or "", words)
         for finding, brief in briefs
         if not _is_warning(finding)
     ]
@@ -134,7 +134,7 @@ def _order_findings(findings: Findings) -> list[tuple[Finding, Brief]]:
     """Return the findings of a screen, warnings first, then by chapter."""
     briefed_findings = [
         (finding, finding.brief or Brief(""))
-        for finding in findings.of(SCREEN)
+        for finding in findings.select_surface(SCREEN)
         if finding.brief or _is_warning(finding)
     ]
     return sorted(
@@ -152,7 +152,7 @@ def _is_warning(finding: Finding) -> bool:
 
 def _format_text(finding: Finding, brief: Brief, words: Words) -> str:
     """Return the sentence of a finding for a screen."""
-    return rendered(finding.sentence if brief.text is None else brief.text, words)
+    return render_text(finding.sentence if brief.text is None else brief.text, words)
 
 
 def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: int) -> _Block:

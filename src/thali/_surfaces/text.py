@@ -12,13 +12,13 @@ from .readable import align, format_table
 def format_all_findings(findings: Findings, words: Words) -> str:
     """Return all findings of a terminal as text."""
     return "\n\n".join(
-        filter(None, (format_finding(finding, words) for finding in findings.of(TEXT)))
+        filter(None, (format_finding(finding, words) for finding in findings.select_surface(TEXT)))
     )
 
 
 def format_finding(finding: Finding, words: Words) -> str:
     """Return the sentences and the table of a finding as text."""
-    sentences = finding.sentences(words)
+    sentences = finding.format_sentences(words)
     if finding.good is False and finding.table is None:
         sentences[:1] = [f"WARNING: {sentence}" for sentence in sentences[:1]]
     main_sentence, notes = (
@@ -29,7 +29,7 @@ def format_finding(finding: Finding, words: Words) -> str:
 
 def _format_finding_table(finding: Finding) -> Iterable[str]:
     """Return the table of a finding as lines."""
-    table = finding.to_read
+    table = finding.main_table
     if table is None or not finding.is_printed or not len(table):
         return ()
     text_table = format_table(table)

@@ -99,7 +99,7 @@ def test_the_draws_of_a_market_are_those_of_market_shares(asked, monkeypatch):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(data, **(quick if isinstance(model, th.HierarchicalLogit) else {}))
-        draws = model._market_draws()
+        draws = model._get_market_draws()
         assert [part.takes_any for part in draws.attributes] == [True, False, False]
         names, levels = list(data.levels), data.levels
         for products, found in zip(ASKED, draws.shares(ASKED), strict=True):
@@ -148,7 +148,7 @@ def test_the_draws_of_a_market_are_those_of_market_shares_of_some_people_with_we
     )
     people = data.people.reset_index()
     for model, kinds in ((hierarchical, ()), (classes, ("class 1", "class 2"))):
-        draws = model._market_draws()
+        draws = model._get_market_draws()
         assert [column.name for column in draws.people.columns] == [
             "sex",
             "weight",
@@ -195,7 +195,7 @@ def test_classes_of_people_have_the_market_of_their_respondents():
 
 
 def test_people_who_are_alike_are_not_told_apart():
-    assert th.MultinomialLogit().fit(of_groups())._market_draws().people is None
+    assert th.MultinomialLogit().fit(of_groups())._get_market_draws().people is None
 
 
 def test_of_many_people_some_are_taken_in_each_draw(monkeypatch):
@@ -214,7 +214,7 @@ def test_levels_that_no_task_shows_are_not_offered():
     )
     with warned(th.errors.DataWarning, "no task shows"):
         model = th.MultinomialLogit().fit(data)
-    draws = model._market_draws()
+    draws = model._get_market_draws()
     assert draws.attributes[1].levels == ("A", "B", "C")
     shown = [draws.attributes[1].levels[product[1]] for product in draws.first_task]
     assert shown == data.to_frame()["brand"].head(3).tolist()

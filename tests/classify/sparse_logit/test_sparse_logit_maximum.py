@@ -151,7 +151,7 @@ def test_what_a_fit_by_map_says(monkeypatch, tmp_path):
     again = th.load(tmp_path / "map.nc")
     assert (again.predict_proba(X) == model.predict_proba(X)).all() and again.summary().equals(rows)
     for asked in (
-        model._quantities,
+        model._get_quantities,
         model.coefficients,
         lambda: model.predict_proba(X, return_se=True),
     ):

@@ -173,7 +173,7 @@ def test_the_command_repeats_the_fit(tmp_path):
     model.fit(data, progressbar=False, **run)
     code = "model.fit(data, draws=20, tune=10, chains=2, random_seed=7)"
     assert code in " ".join(page_of(model, tmp_path)[0].texts)
-    assert model._run_settings() == run
+    assert model._get_run_settings() == run
 
 
 def test_a_seed_is_shown_as_it_is_typed(tmp_path):

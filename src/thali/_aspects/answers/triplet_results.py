@@ -15,10 +15,10 @@ from thali._labels import index_labels, suggest
 from thali._model.next_question import (
     EVERYTHING,
     QuestionOutcomes,
-    choose,
-    options_among,
-    question_table,
-    subsets_of,
+    allowed_options,
+    choose_questions,
+    list_subsets,
+    tabulate_questions,
 )
 from thali._model.stored_choices import MAX_PAIRS, pair_coordinates
 from thali._posterior.interval import tails_of
@@ -186,7 +186,7 @@ def next_triplets_table(
     """Return a table of the most informative triplets, best first."""
     rng = np.random.default_rng(seed)
     labels = posterior.labels
-    triples = subsets_of(options_among(among, labels, 3), 3, rng)
+    triples = list_subsets(allowed_options(among, labels, 3), 3, rng)
     columns, draw_indices = select_spaced_draws(posterior, triples.size)
     constant = None if posterior.constant is None else posterior.constant[draw_indices]
     first_objects, second_objects = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
@@ -194,13 +194,13 @@ def next_triplets_table(
     p = probabilities_of_draws(
         columns, constant, start, first_objects, second_objects, posterior.link, posterior.lapse
     )
-    choice = choose(
+    choice = choose_questions(
         QuestionOutcomes(p, start),
         build_learning_target(goal, columns, labels, rng, (EVERYTHING,)),
         check_integer("n", n, 1),
         rng,
     )
-    return question_table(
+    return tabulate_questions(
         {"objects": [tuple(labels[k] for k in triples[question]) for question in choice.questions]},
         {},
         choice,

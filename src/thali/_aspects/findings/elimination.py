@@ -17,8 +17,23 @@ from thali._model.choice_findings import (
     describe_ties,
     format_row,
 )
-from thali._model.common_findings import asked, convergence, data, methods, summary
-from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
+from thali._model.finding import (
+    FULL,
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    FindingMaker,
+    Text,
+    finding,
+)
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
@@ -43,7 +58,9 @@ if TYPE_CHECKING:
 _MIN_COMPARED_OPTIONS = 3
 
 
-def list_makers(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(
+    model: "EliminationByAspects", settings: AnswerSettings
+) -> tuple[FindingMaker, ...]:
     """List the findings of a fit, by its population."""
     individual_findings = (
         *_FIRST_INDIVIDUAL_FINDINGS,
@@ -232,7 +249,7 @@ def _describe_covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
 
 GROUP_FINDINGS = (
     *groups.list_group_findings("aspect", check, covariates),
-    methods(
+    make_methods_maker(
         lambda model: (
             *describe_elimination_methods(model),
             groups.describe_group_methods(model, "aspect"),
@@ -242,7 +259,7 @@ GROUP_FINDINGS = (
     convergence,
 )
 _FIRST_INDIVIDUAL_FINDINGS = (
-    asked(lambda model: ENGLISH["independence.asked"]),
+    make_question_maker(lambda model: ENGLISH["independence.asked"]),
     aspects,
     n_features,
     common_ranks,
@@ -254,7 +271,7 @@ _LAST_INDIVIDUAL_FINDINGS = (
     check,
     summary,
     data,
-    methods(
+    make_methods_maker(
         lambda model: (
             *describe_elimination_methods(model),
             *people.describe_individual_methods(model),
@@ -265,7 +282,7 @@ _LAST_INDIVIDUAL_FINDINGS = (
 )
 CLASS_FINDINGS = (
     *latent_classes.list_class_findings(check, covariates),
-    methods(
+    make_methods_maker(
         lambda model: (
             *describe_elimination_methods(model),
             *latent_classes.describe_class_methods(model),
@@ -274,7 +291,7 @@ CLASS_FINDINGS = (
     convergence,
 )
 ELIMINATION_FINDINGS = (
-    asked(_describe_question),
+    make_question_maker(_describe_question),
     aspects,
     n_features,
     ranks,
@@ -287,7 +304,7 @@ ELIMINATION_FINDINGS = (
     summary,
     data,
     membership,
-    methods(describe_elimination_methods),
+    make_methods_maker(describe_elimination_methods),
     independence,
     convergence,
 )

@@ -8,7 +8,7 @@ import numpy as np
 from thali._digits import format_number, format_probability
 from thali._labels import format_plural, list_names
 from thali._model.finding import FULL, Brief, Finding, Picture, finding
-from thali._model.phrases import estimate, phrase
+from thali._model.phrases import format_estimate, phrase
 from thali._model.settings import AnswerSettings
 from thali._posterior.interval import tails_of
 from thali._trees.tree import Tree
@@ -257,7 +257,7 @@ def describe_number(draws: np.ndarray, counted_noun: str, ci: float) -> str:
     """Describe the posterior of the number of features."""
     if (draws == draws.flat[0]).all():
         return str(phrase(ENGLISH, "number.fixed", what=counted_noun, number=f"{draws.flat[0]:g}"))
-    return str(phrase(ENGLISH, "number", what=counted_noun, estimate=estimate(draws, ci)))
+    return str(phrase(ENGLISH, "number", what=counted_noun, estimate=format_estimate(draws, ci)))
 
 
 @finding("membership", "Membership of merged features", FULL)

@@ -10,14 +10,14 @@ from thali._model.choice_findings import (
     build_prediction_finding,
     describe_ties,
 )
-from thali._model.common_findings import asked, convergence, data, methods
+from thali._model.common_findings import convergence, data, make_methods_maker, make_question_maker
 from thali._model.finding import (
     FULL,
     MISSES,
     ON_SCREEN,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 _MAX_BEST, _MAX_WORST = 3, 3
 
 
-def list_makers(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(
+    model: "EliminationByAspects", settings: AnswerSettings
+) -> tuple[FindingMaker, ...]:
     """List the findings."""
     return LIKELIHOOD_FINDINGS
 
@@ -186,7 +188,7 @@ def describe_likelihood_methods(model: "EliminationByAspects") -> tuple[Text, ..
 
 
 LIKELIHOOD_FINDINGS = (
-    asked(lambda model: ENGLISH["ml.asked"]),
+    make_question_maker(lambda model: ENGLISH["ml.asked"]),
     weights,
     utility_scale,
     covariates,
@@ -194,6 +196,6 @@ LIKELIHOOD_FINDINGS = (
     fit,
     residuals,
     data,
-    methods(describe_likelihood_methods),
+    make_methods_maker(describe_likelihood_methods),
     convergence,
 )

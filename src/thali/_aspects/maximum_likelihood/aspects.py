@@ -10,7 +10,7 @@ from thali._arguments import check_allowed
 from thali._data.connectivity import number_components
 from thali._data.pairs import PairedComparisons
 from thali._labels import list_names, shorten
-from thali._model.aliases import aspects_meant
+from thali._model.aliases import normalise_aspects
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError, InPython, Message, Setting, Value
 
@@ -49,7 +49,7 @@ def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownA
     fit the options."""
     check_allowed("unique", unique, (True, False))
     learned = isinstance(aspects, bool | int | float | np.number | Tree)
-    if learned or (isinstance(aspects, str) and aspects_meant(aspects) != "unique"):
+    if learned or (isinstance(aspects, str) and normalise_aspects(aspects) != "unique"):
         raise ArgumentError(
             "Maximum likelihood requires known aspects; got ",
             "aspects learned along a tree"

@@ -10,7 +10,7 @@ import numpy as np
 
 from thali._arguments import check_integer, check_positive, check_run_length, is_list
 from thali._inference.chains import Run
-from thali._model.engine import Prepared
+from thali._model.engine import PreparedFit
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Value
 
 from ..likelihoods.parameters import Gamma, Normal
@@ -267,7 +267,7 @@ def compile_ahead(task: Any, progress: Any) -> None:
 
 
 @dataclass(frozen=True)
-class PreparedChains(Prepared):
+class PreparedChains(PreparedFit):
     """A prepared fit by chains, with its sampling task."""
 
     task: SamplingTask = field(kw_only=True)

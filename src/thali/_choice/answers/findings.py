@@ -12,7 +12,7 @@ from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
 from thali._digits import format_number, format_percent, format_probability
 from thali._inference.warn import silence_warnings
 from thali._labels import format_label, list_names
-from thali._model.common_findings import check_of, describes
+from thali._model.common_findings import build_check_finding, passes_check
 from thali._model.finding import (
     DATA,
     FILE,
@@ -23,13 +23,18 @@ from thali._model.finding import (
     SHOWN,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
 )
 from thali._model.phrases import phrase
-from thali._model.segment_findings import SegmentsOf, segment_makers, segmented, segments_once
+from thali._model.segment_findings import (
+    SegmentFunction,
+    describe_segmentation,
+    make_segment_function,
+    make_segment_makers,
+)
 from thali._model.settings import AnswerSettings
 from thali._people.segments import numbers_of_segments
 from thali._posterior.interval import interval_name
@@ -92,8 +97,8 @@ def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> Answer
     if settings.market is not None:
         labelled_data = require_experiment(data, parameters.get("constants", False))
         _check_market(settings, labelled_data, _list_numeric_attributes(parameters, data))
-    elif settings.of_market:
-        argument = next(iter(settings.of_market))
+    elif settings.market_arguments:
+        argument = next(iter(settings.market_arguments))
         raise ArgumentError(
             Argument(argument),
             " applies to the shares of a market; give its products with ",
@@ -124,12 +129,12 @@ def _check_market(settings: AnswerSettings, data: Any, numbers: tuple[str, ...])
     markets = parse_markets(data.scheme, settings.market)
     for market in markets:
         scheme.encode(market.table, data.respondents)
-    How(**settings.of_market).checked(markets)
+    How(**settings.market_arguments).checked(markets)
 
 
 def _common_arguments(settings: AnswerSettings) -> dict[str, Any]:
     """Return the arguments that all simulated tables share."""
-    return {"ci": settings.ci, **settings.how}
+    return {"ci": settings.ci, **settings.simulation_arguments}
 
 
 # attributes and levels ----------------------------------------------------------------------------
@@ -138,7 +143,7 @@ def _common_arguments(settings: AnswerSettings) -> dict[str, Any]:
 @finding("levels", "Levels shown", SHOWN, chapter=DATA)
 def report_levels(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report how often each level was shown and chosen."""
-    data = model._data_of_fit()
+    data = model._get_fit_data()
     return None if data is None else Finding(title=ENGLISH["levels"], table=tabulate_levels(data))
 
 
@@ -416,7 +421,7 @@ def report_market_shares(model: Any, settings: AnswerSettings) -> Finding | None
     if settings.market is None:
         return None
     table = model.market_shares(
-        settings.market, **_common_arguments(settings), **settings.of_market
+        settings.market, **_common_arguments(settings), **settings.market_arguments
     )
     caption = str(phrase(ENGLISH, "shares.caption", interval=interval_name(settings.ci)))
     picture = Picture("market_shares", caption, table)
@@ -451,7 +456,7 @@ def report_demand(model: Any, settings: AnswerSettings) -> Finding | None:
     prices, products, share_settings = (
         tested_numbers(chooser, settings.price),
         market.table.set_axis(market.labels),
-        How(**settings.of_market),
+        How(**settings.market_arguments),
     )
     parts = []
     with silence_warnings():  # the market shares already raised these warnings
@@ -467,7 +472,11 @@ def report_demand(model: Any, settings: AnswerSettings) -> Finding | None:
                 None,
                 share_settings,
             )
-            parts.append(demand_of(chooser, *arguments, **settings.how).assign(product=label))
+            parts.append(
+                demand_of(chooser, *arguments, **settings.simulation_arguments).assign(
+                    product=label
+                )
+            )
     if not parts or len(prices) < 2:
         return None
     table: Any = pd.concat(parts, ignore_index=True)
@@ -515,7 +524,7 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
             settings.price,
             **arc,
             **_common_arguments(settings),
-            **settings.of_market,
+            **settings.market_arguments,
         )
     if not len(table):
         return None
@@ -640,10 +649,10 @@ def _format_error(name: str, error: str) -> str:
 
 
 def _report_simulator(
-    segments: SegmentsOf | None, model: Any, settings: AnswerSettings
+    segments: SegmentFunction | None, model: Any, settings: AnswerSettings
 ) -> Finding | None:
     """Report a market that the reader of a page can change."""
-    draws = model._market_draws()
+    draws = model._get_market_draws()
     if draws is None:
         return None
     if segments is not None and (segmentation := segments(model)) is not None:
@@ -654,15 +663,15 @@ def _report_simulator(
         return simulated(draws, None, settings.ci, settings.price)
     chooser, notes = model._chooser(), ()
     offered = offered_in(draws, chooser, settings.market)
-    if settings.of_market:
-        share_settings = How(**settings.of_market).checked(
+    if settings.market_arguments:
+        share_settings = How(**settings.market_arguments).checked(
             parse_markets(chooser.data.scheme, settings.market)
         )
         draws, offered, notes = as_asked(draws, offered, share_settings)
     return simulated(draws, offered, settings.ci, settings.price, notes)
 
 
-def build_simulator_maker(segments: SegmentsOf | None = None) -> Maker:
+def build_simulator_maker(segments: SegmentFunction | None = None) -> FindingMaker:
     """Return the maker of the market simulator, which can filter by segments."""
     return finding("market", "Market simulator", SHOWN)(partial(_report_simulator, segments))
 
@@ -673,13 +682,15 @@ def build_simulator_maker(segments: SegmentsOf | None = None) -> Maker:
 @finding("individual_level_effects", "Level preferences by respondent", FILE)
 def report_individual_level_effects(model: Any, settings: AnswerSettings) -> Finding:
     """Report each respondent's preferences between levels."""
-    return Finding(table=model.level_effects(each_person=True, **settings.how))
+    return Finding(table=model.level_effects(each_person=True, **settings.simulation_arguments))
 
 
 @finding("individual_importance", "Individual attribute importance", FILE)
 def report_individual_importance(model: Any, settings: AnswerSettings) -> Finding:
     """Report each respondent's attribute importance."""
-    return Finding(table=model.attribute_importance(each_person=True, **settings.how))
+    return Finding(
+        table=model.attribute_importance(each_person=True, **settings.simulation_arguments)
+    )
 
 
 @finding("individual_willingness_to_pay", "Individual willingness to pay", FILE)
@@ -713,19 +724,19 @@ _LATENT = phrase(ENGLISH, "segments.latent", model=ModelName("LatentClassLogit")
 
 def build_choice_makers(
     settings: AnswerSettings, default_segments: Any = None, instead: Text = _LATENT
-) -> tuple[tuple[Maker, ...], tuple[Maker, ...]]:
+) -> tuple[tuple[FindingMaker, ...], tuple[FindingMaker, ...]]:
     """Return the makers of market findings, and of segment findings.
 
     `usual` is the default number of segments; `instead` explains the alternative if segments cannot
     be formed.
     """
-    segments = segments_once(settings, default_segments)
-    return (*MARKET_FINDINGS, build_simulator_maker(segments)), segment_makers(
+    segments = make_segment_function(settings, default_segments)
+    return (*MARKET_FINDINGS, build_simulator_maker(segments)), make_segment_makers(
         settings, segments, instead=instead
     )
 
 
-SEGMENT_SENTENCE = segmented(
+SEGMENT_SENTENCE = describe_segmentation(
     "each respondent's preference for a level over the other levels of its attribute"
 )
 
@@ -737,7 +748,9 @@ SEGMENT_SENTENCE = segmented(
 def report_check(model: Any, settings: AnswerSettings) -> Finding:
     """Report choices that the model rarely predicts."""
     table = model.check(settings.random_seed, settings.ci)
-    return check_of(table, format_check_sentence(table), describes(table), ENGLISH["check.title"])
+    return build_check_finding(
+        table, format_check_sentence(table), passes_check(table), ENGLISH["check.title"]
+    )
 
 
 MARKET_FINDINGS = (

@@ -12,7 +12,7 @@ from thali._data.experiments.scheme import INSIDE
 from thali._inference.arrays import encode_base64, shrink_integers
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
-from thali._model.engine import Prepared
+from thali._model.engine import PreparedFit
 from thali._model.requirements import mark_as_setup
 from thali._people.columns import MarketPeople, people_of
 
@@ -492,15 +492,15 @@ class LogitAnswers(MarketAnswers):
     _checked: Any  # (data): what it makes of them before the fit
 
     @mark_as_setup
-    def prepare(self, data: Any, **settings: Any) -> Prepared:
+    def prepare(self, data: Any, **settings: Any) -> PreparedFit:
         """A fit to these data, after every check of them that it makes; nothing is fitted."""
         self._checked(data)
-        return Prepared()
+        return PreparedFit()
 
     def _chooser(self) -> "LogitChooser":
         raise NotImplementedError
 
-    def _market_draws(self) -> "MarketDraws":
+    def _get_market_draws(self) -> "MarketDraws":
         return market_draws(self._chooser())
 
 

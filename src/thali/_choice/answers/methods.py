@@ -30,9 +30,9 @@ class MarketAnswers:
     A subclass has `_chooser`: its people, and how they choose in every draw.
     """
 
-    _once: Any  # of `Model`
+    _compute_once: Any  # of `Model`
 
-    def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
+    def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
         """The settings with the price, once it is clear that the market can be read."""
         from .findings import complete_settings
 
@@ -44,7 +44,7 @@ class MarketAnswers:
 
     def _people_of_fit(self) -> "Chooser":
         """The same, made once for each fit."""
-        return self._once("chooser", self._chooser)
+        return self._compute_once("chooser", self._chooser)
 
     @property
     @requires(require_individual_tastes)

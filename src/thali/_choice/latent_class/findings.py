@@ -4,8 +4,23 @@ from typing import TYPE_CHECKING
 
 from thali._digits import format_number, format_percent
 from thali._labels import list_names
-from thali._model.common_findings import asked, convergence, data, methods, summary
-from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
+from thali._model.finding import (
+    FULL,
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    FindingMaker,
+    Text,
+    finding,
+)
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
@@ -19,7 +34,7 @@ if TYPE_CHECKING:
     from .model import LatentClassLogit
 
 
-def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """The makers of the findings."""
     # whose classes are the segments, if each holds somebody
     held = set(model.membership_.to_numpy().argmax(axis=1))
@@ -146,11 +161,11 @@ def modelled(model: "LatentClassLogit") -> tuple[Text, ...]:
 
 
 _FIRST = (
-    asked(lambda model: ENGLISH["latent.asked"]),
+    make_question_maker(lambda model: ENGLISH["latent.asked"]),
     classes,
     class_odds,
     numbers_of_classes,
     bootstrap_test,
 )
 _REST = (report_check, estimates, data, report_levels, membership)
-_LAST = (methods(modelled), convergence)
+_LAST = (make_methods_maker(modelled), convergence)

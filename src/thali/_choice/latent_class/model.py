@@ -228,7 +228,7 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
         -------
         LatentClassLogit
         """
-        return self._carry_out(self._checked(data, random_seed, progressbar))
+        return self._run_job(self._checked(data, random_seed, progressbar))
 
     def _checked(self, data: Any, random_seed: Any = None, progressbar: bool = True) -> Job:
         from thali._inference.progress import Progress, build_duration_warning
@@ -280,7 +280,7 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
             work, build_unseen_remarks(coding, data.levels), data=str(data), forecast=forecast
         )
 
-    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+    def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
             yield DataWarning(
                 f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"
@@ -336,7 +336,7 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
         )
         return same or bool((self._sizes_ < 1e-6).any())
 
-    def _answers(self) -> Facts:
+    def _headline_facts(self) -> Facts:
         row = self.choice_.loc[self._n_classes_]
         times = (
             f"reached from {int(row['times_found'])} of"
@@ -351,11 +351,11 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
             *build_measured_facts(self._coding_, self._scheme_),
         )
 
-    def _run_settings(self) -> dict[str, Any]:
+    def _get_run_settings(self) -> dict[str, Any]:
         self._require_fitted()
         return format_seed_setting(self._seed_)
 
-    def _data_of_fit(self) -> "ChoiceExperiment":
+    def _get_fit_data(self) -> "ChoiceExperiment":
         return self._data_
 
     def summary(self) -> "pd.DataFrame":
@@ -538,7 +538,7 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
         of classes in latent class analysis and growth mixture modeling.
         """
         from thali._inference.parts import PartsFolder
-        from thali._model.model_files import describe, digest_of
+        from thali._model.model_files import compute_digest, describe_model
 
         from .bootstrap import observed, tested
 
@@ -550,9 +550,9 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
         panel, known = self._panel_of_fit()
         stamp = {
             "kind": "test of classes",
-            "models": {"latent-class-logit": describe(self)},
+            "models": {"latent-class-logit": describe_model(self)},
             "settings": {"starts": number, "classes": self._n_classes_},
-            "data": digest_of(self._data_),
+            "data": compute_digest(self._data_),
         }
         with nullcontext() if job is None else PartsFolder(job, stamp, random_seed) as folder:
             seeds = (build_seed_sequence(random_seed) if folder is None else folder.seed).spawn(3)

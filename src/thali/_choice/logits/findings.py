@@ -7,7 +7,13 @@ import numpy as np
 
 from thali._digits import format_number
 from thali._labels import list_names
-from thali._model.common_findings import asked, convergence, data, methods, summary
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
 from thali._model.finding import (
     FILE,
     FULL,
@@ -16,7 +22,7 @@ from thali._model.finding import (
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
@@ -49,7 +55,7 @@ if TYPE_CHECKING:
 
 def list_makers(
     model: "HierarchicalLogit | MultinomialLogit", settings: AnswerSettings
-) -> tuple[Maker, ...]:
+) -> tuple[FindingMaker, ...]:
     """The makers of the findings of either logit."""
     if isinstance(model, HierarchicalLogit):
         attention = (
@@ -59,7 +65,7 @@ def list_makers(
         )
         answers, segments = build_choice_makers(settings)
         first = (
-            asked(lambda model: ENGLISH["logit.asked.people"]),
+            make_question_maker(lambda model: ENGLISH["logit.asked.people"]),
             *answers,
             *attention,
             population,
@@ -73,7 +79,7 @@ def list_makers(
             data,
             report_levels,
             *RESPONDENT_FINDINGS,
-            methods(_hierarchical),
+            make_methods_maker(_hierarchical),
             convergence,
         )
     return (
@@ -82,7 +88,7 @@ def list_makers(
         summary,
         data,
         report_levels,
-        methods(_multinomial),
+        make_methods_maker(_multinomial),
         convergence,
     )
 
@@ -286,7 +292,7 @@ _IGNORED = {"share": "attends", "low": "high", "high": "low"}
 
 
 _MULTINOMIAL = (
-    asked(lambda model: ENGLISH["logit.asked"]),
+    make_question_maker(lambda model: ENGLISH["logit.asked"]),
     *MARKET_FINDINGS,
     build_simulator_maker(),
 )

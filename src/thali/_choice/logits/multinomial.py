@@ -182,7 +182,7 @@ class MultinomialLogit(LogitAnswers, Model):
         -------
         MultinomialLogit
         """
-        return self._carry_out(self._checked(data))
+        return self._run_job(self._checked(data))
 
     def _checked(self, data: Any) -> Job:
         return self._job(require_experiment(data, self.constants))
@@ -249,7 +249,7 @@ class MultinomialLogit(LogitAnswers, Model):
             forecast=Forecast(seconds, seconds),
         )
 
-    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+    def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.index[self.coef_.isna().to_numpy()])):
             yield DataWarning(
                 f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"
@@ -269,7 +269,7 @@ class MultinomialLogit(LogitAnswers, Model):
                 " attributes that almost determine each other."
             )
 
-    def _answers(self) -> Facts:
+    def _headline_facts(self) -> Facts:
         found = (
             ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"),
             ("AIC", f"{self.aic_:,.2f}"),
@@ -347,7 +347,7 @@ class MultinomialLogit(LogitAnswers, Model):
 
         return append_interval(of(self._tastes()), drawn, ci)
 
-    def _data_of_fit(self) -> "ChoiceExperiment":
+    def _get_fit_data(self) -> "ChoiceExperiment":
         return self._data_
 
     def _chooser(self) -> "LogitChooser":

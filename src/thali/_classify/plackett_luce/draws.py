@@ -131,10 +131,8 @@ def select_logit_rows(n_rows: int) -> np.ndarray:
 def _log_prior(
     prior: "WeightPrior", a: np.ndarray, log_weights: np.ndarray, n_weights: int
 ) -> dict[str, np.ndarray]:
-    """Compute log priors of a and of `n_weights` relative weights.
-
-    p(a) ∝ 1/a in its range; the weights have the prior Dirichlet(a, ..., a).
-    """
+    """Compute log priors of a and of `n_weights` relative weights."""
+    # p(a) ∝ 1/a in its range; the weights have the prior Dirichlet(a, ..., a).
     from scipy.special import gammaln
 
     log_priors = {"a": -np.log(a) - np.log(prior.high - prior.low)} if prior.learned else {}

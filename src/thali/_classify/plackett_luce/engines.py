@@ -9,7 +9,7 @@ import numpy as np
 from thali._data.rows import TrainingData
 from thali._described import Facts
 from thali._model.base import Job
-from thali._model.engine import Chains, Engine
+from thali._model.engine import ChainEngine, Engine
 from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
@@ -38,7 +38,7 @@ ADVICE = Advice(stuck=_STUCK)
 _BLOCK_ROWS = 4096  # rows predicted at a time
 
 
-class GibbsEngine(Chains):
+class GibbsEngine(ChainEngine):
     """Gibbs sampling of `posterior_`; attributes of the fit are means."""
 
     def check_arguments(self, model: "PlackettLuceRegression") -> None:
@@ -60,7 +60,7 @@ class GibbsEngine(Chains):
                 " for a Dask array.",
             )
         refuse_fractional_weights(data.counts, ("map", "variational"))
-        return model._job_of(model._sampling(data, run), "")
+        return model._build_job(model._build_sampling(data, run), "")
 
     def compute_probabilities(
         self, model: "PlackettLuceRegression", matrix: np.ndarray
@@ -136,7 +136,7 @@ class WeightMaximumEngine(AscentEngine):
         """Build the job of a fit."""
         from .map_estimate import maximise_weights
 
-        def work() -> dict[str, Any]:
+        def fit_attributes() -> dict[str, Any]:
             import pandas
 
             fit = maximise_weights(data, float(model.a), float(model.b))
@@ -161,16 +161,13 @@ class WeightMaximumEngine(AscentEngine):
                 "slope_": fit.slope,
             }
 
-        return Job(work)
+        return Job(fit_attributes)
 
-    def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
-            small = model.a_ < 1.0
-            advice = (
-                "choose a = 1, where a maximum exists"
-                if small
-                else "standardise the covariates or choose a larger a"
-            )
+            advice = "standardise the covariates or choose a larger a"
+            if model.a_ < 1.0:
+                advice = "choose a = 1, where a maximum exists"
             yield ConvergenceWarning(
                 f"The weights have not converged after {model._n_passes_} sweeps over the data"
                 f" (gradient {model.slope_:.1e} per row); {advice}."
@@ -207,7 +204,7 @@ class VariationalEngine(AscentEngine):
 
         build_weight_prior(model.a, model.a_range, model.b)
 
-        def work() -> dict[str, Any]:
+        def fit_attributes() -> dict[str, Any]:
             fit = fit_variational(data, a=model.a, a_range=model.a_range, b=float(model.b))
             means = fit.shapes / fit.rates
             return {
@@ -222,9 +219,9 @@ class VariationalEngine(AscentEngine):
                 "converged_": fit.converged,
             }
 
-        return Job(work)
+        return Job(fit_attributes)
 
-    def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
             yield ConvergenceWarning(
                 f"The lower bound is still increasing after {model._n_passes_} sweeps over the"
@@ -339,8 +336,8 @@ def build_gibbs_sampling(
         build_attributes,
         settings=bound.settings | {"thin": default_settings.thin},
         first_draws=bound.first_draws,
-        quicker=Setting("method", "variational"),
-        bound=bound.max_draws,
+        faster=Setting("method", "variational"),
+        data_max_draws=bound.max_draws,
         forecast=bound.forecast,
     )
 

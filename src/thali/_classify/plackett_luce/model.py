@@ -144,7 +144,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
     # With an attribute `transform`, scikit-learn would treat the model as a transformer; and it
     # requires that `vars` contains arguments only.
     __slots__ = ("_transform",)
-    _stored_as = {"transform": "_transform"}
+    _ATTRIBUTE_OF_ARGUMENT = {"transform": "_transform"}
     _learned = "weights"
     _ENGINES: ClassVar[Mapping[str, Engine]] = ENGINES
 
@@ -282,16 +282,16 @@ class PlackettLuceRegression(WeightTables, Classifier):
         warn_about_poor_fit(attributes["log_likelihood_"], self._class_count_)
         return attributes
 
-    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
+    def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
         return build_gibbs_sampling(self, source, run)
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of a (if learned), log-likelihood and log odds."""
         from .draws import collect_weight_summary
 
         return collect_weight_summary(self._view)
 
-    def _advice(self) -> "Advice":
+    def _get_advice(self) -> "Advice":
         return ADVICE
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":

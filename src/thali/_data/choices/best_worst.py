@@ -14,6 +14,7 @@ from ..columns import (
     describe_columns,
     encode_column,
     get_column,
+    note_omission,
     read_counts,
     select_answered_rows,
     sort_texts,
@@ -24,6 +25,7 @@ from ..roles import (
     COUNT,
     RANK,
     RESPONDENT,
+    STEMS,
     TASK,
     WORST,
     column_names,
@@ -216,10 +218,11 @@ def _find_position(text: str, offered: list[str], columns: tuple[str, ...]) -> i
     for k, name in enumerate(columns):
         final_digits = re.search(r"(?<!\d)\d{1,9}$", name)
         number = str(k + 1) if final_digits is None else str(int(final_digits[0]))
-        if (
-            offered[k]
-            and simplify_name(text) in (simplify_name(name), _SERIES_MARKS[0][k], number)
-            and simplify_name(text)
+        marks = (_SERIES_MARKS[0][k], number)
+        plain = simplify_name(text)
+        if offered[k] and (
+            plain == simplify_name(name)
+            or any(plain.endswith(mark) and plain.removesuffix(mark) in STEMS for mark in marks)
         ):
             return k
     return None
@@ -399,7 +402,7 @@ def widen_table(
         for name in (columns.best, columns.worst)
     }
     role_columns = {role: name for role in ROLES if (name := getattr(columns, role)) is not None}
-    rows, numbers = [], []
+    rows, numbers, n_unmarked = [], [], 0
     _, first_rows, set_index = np.unique(key, return_index=True, return_inverse=True)
     max_options = int(np.bincount(set_index).max())
     options = tuple(f"option {k + 1}" for k in range(max_options))
@@ -420,16 +423,25 @@ def widen_table(
             )
         for role, name in (("best", columns.best), ("worst", columns.worst)):
             marked = set_rows[is_marked[name][set_rows]]
-            if len(marked) != 1:
+            if len(marked) > 1:
                 raise DataError(
-                    f"{len(marked) or 'No'} option{'s are' if len(marked) > 1 else ' is'} marked"
-                    f" in column {name!r} of the set that starts in row {first_row}; mark one as"
-                    f" the {role}."
+                    f"{len(marked)} options are marked in column {name!r} of the set that starts"
+                    f" in row {first_row}; mark one as the {role}."
                 )
-            row[role] = labels[marked[0]]
+            if len(marked):
+                row[role] = labels[marked[0]]
+        if "best" not in row or "worst" not in row:
+            n_unmarked += 1
+            continue
         row |= {role: frame[name].iloc[set_rows[0]] for role, name in role_columns.items()}
         rows.append(row | {name: frame[name].iloc[set_rows[0]] for name in constant_columns})
         numbers.append(first_row)
+    if not rows:
+        raise DataError(
+            f"No set has an option marked in {columns.best!r} and another in {columns.worst!r};"
+            " mark the best and the worst option of each set by 1."
+        )
+    note_omission(n_unmarked, noun="set")
     wide = pd.DataFrame(
         rows, index=numbers, columns=[*options, "best", "worst", *role_columns, *constant_columns]
     )

@@ -260,6 +260,24 @@ def _number_tasks(rows: Any) -> np.ndarray:
     return np.unique(person * (int(task.max()) + 1) + task, return_inverse=True)[1]
 
 
+def _find_single_rows(rows: RowLabels) -> np.ndarray:
+    """Return whether each row is the only one of its task; raise if most tasks have one row."""
+    task = _number_tasks(rows)
+    sizes = np.bincount(task)
+    is_single = sizes[task] == 1
+    if np.median(sizes) <= 1:
+        raise DataError(
+            f"There is only one alternative {rows.where_task(int(is_single.argmax()))}, and in most"
+            " other tasks; a choice needs at least two. Check the columns of respondents and tasks,"
+            " or name them with ",
+            Argument("respondent"),
+            " and ",
+            Argument("task"),
+            ".",
+        )
+    return is_single
+
+
 def _number_positions(task: np.ndarray) -> np.ndarray:
     """Return the position of each row in its task, from 1."""
     order = np.argsort(task, kind="stable")
@@ -327,6 +345,10 @@ def read_experiment(
         frame, unnamed_columns, chosen, _read_row_labels(frame, respondent, task, alternative)
     )
     rows = _read_row_labels(frame, respondent, task, alternative)
+    if bought is None and (is_single := _find_single_rows(rows)).any():
+        note(f"{plural(int(is_single.sum()), 'task')} of a single alternative dropped")
+        frame = frame.loc[~is_single]
+        rows = _read_row_labels(frame, respondent, task, alternative)
     if bought is not None:
         numbers, picked = _number_tasks(rows), read_chosen_rows(frame, chosen, rows)
         if task == respondent:  # each respondent had one task, and now may have two
@@ -759,7 +781,7 @@ def _sort_rows(
 def _check_tasks(
     rows: RowLabels, order: Any, starts: Any, picked: Any, is_none: Any, sizes: Any, products: Any
 ) -> None:
-    """Check that tasks have two alternatives, one choice, and at most one no-choice option."""
+    """Check that tasks have one choice and at most one no-choice option."""
     n_chosen, n_none = (
         np.add.reduceat(picked.astype(int), starts),
         np.add.reduceat(is_none.astype(int), starts),
@@ -769,10 +791,6 @@ def _check_tasks(
         """Describe the task of the first wrong row."""
         return rows.where_task(int(order[starts[int(is_wrong.argmax())]]))
 
-    if (wrong := sizes < 2).any():
-        raise DataError(
-            f"There is only one alternative {place(wrong)}; a choice needs at least two."
-        )
     if (wrong := n_chosen != 1).any():
         k = int(wrong.argmax())
         number, task_rows = int(n_chosen[k]), slice(starts[k], starts[k] + sizes[k])

@@ -12,6 +12,7 @@ from ..answers import Answers, RowRespondents, read_respondents
 from ..columns import (
     Cells,
     convert_frame,
+    drop_self_comparisons,
     encode_labels,
     get_column,
     number_pairs,
@@ -148,6 +149,7 @@ def read_list(
         get_column(frame, name)
     frame = frame.loc[~is_uncounted(frame, columns)]
     first_column, second_column = columns.options
+    frame = drop_self_comparisons(frame, first_column, second_column)
     first, second = get_column(frame, first_column), get_column(frame, second_column)
     try:
         chosen, rejected, tied = _read_counts(frame, columns, weights)

@@ -386,7 +386,11 @@ def _recognise_code(
     """Recognise the code shared by all columns, and describe it."""
     # Return None for the code if cells contain labels.
     if coding is not None:
-        return map_coding(coding), "coded values"
+        given_code = map_coding(coding)
+        if {FIRST, SECOND} & {*given_code.values()}:
+            return given_code, "coded values"
+        code, description = _recognise_code(texts_found - {*given_code}, pairs, None)
+        return given_code | (code or {}), f"{description}, or coded values"
     labels = {label for pair in pairs.values() for label in pair}
     answers = {
         text for text in texts_found if simplify_name(text) not in _NO_LABELS or text in labels

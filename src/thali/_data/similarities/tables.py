@@ -12,14 +12,14 @@ from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Valu
 from ..answers import JudgedValues, RowRespondents, read_respondents
 from ..checks import MAX_EXACT_COUNT, are_integers, check_numbers
 from ..columns import encode_labels, get_column, note, number_pairs, read_counts
+from ..described_columns import find_side_columns
 from ..roles import (
     COUNT,
     DISSIMILARITY,
     RESPONDENT,
     ROW_COLUMN,
-    SIDES,
     SIMILARITY,
-    STEMS_OF_SIDES,
+    STEMS,
     map_plain_names,
 )
 from ..squares import SquareTableWords, describe_cell, read_square_table
@@ -503,14 +503,10 @@ def find_pair_columns(
             "Only one column of objects is named; give both `first` and `second`, or neither."
         )
     if first is None or second is None:
-        pairs = [
-            (stem.format(first_mark), stem.format(second_mark))
-            for first_mark, second_mark in SIDES
-            for stem in STEMS_OF_SIDES
-        ]
-        candidates = [
+        candidates = [sides.columns for sides in find_side_columns(names) if sides.stem in STEMS]
+        candidates += [
             (name_by_plain[a], name_by_plain[b])
-            for a, b in (*pairs, *ROW_COLUMN)
+            for a, b in ROW_COLUMN
             if a in name_by_plain and b in name_by_plain
         ]
         if not candidates:

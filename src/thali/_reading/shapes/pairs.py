@@ -44,10 +44,10 @@ from thali._data.roles import (
 from thali._data.similarities.tables import are_similarity_columns
 from thali._data.suspicious import find_percentages, warn_each
 from thali._labels import format_label, format_plural, shorten
-from thali.errors import Argument, Clause, DataError, Message, Setting, Value
+from thali.errors import Argument, Clause, DataError, Message, Setting
 
 from ..cells import MISSING
-from ..shape import Lack, Reading, Shape, raise_error
+from ..shape import OF_DISTANCES, Lack, Reading, Shape, raise_error
 from ..square import Square, describe_non_square
 from ..table import RawTable
 
@@ -72,7 +72,7 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
         return Reading(
             PAIRS, _SQUARE, _SQUARE_HOW, table, lambda: raise_error(mismatch), sure=False
         )
-    if square.has_similarities and not weights:
+    if table.is_triangle or (square.has_similarities and not weights):
         return None
     # a list of counts may have equally many numeric columns and rows, with a filled "diagonal"
     is_sure = not (square.is_bare and table.named and square.has_diagonal)
@@ -82,14 +82,6 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
     return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, convert, is_sure, other_kind, doubt=question)
 
 
-_OF_DISTANCES = Clause(
-    "; for distances set ",
-    Setting("dissimilarities", "linear"),
-    " or ",
-    Value("dissimilarities", "exponential"),
-)
-
-
 def _question_square(square: Square) -> Message | None:
     """Return a question about symmetric counts or confusions, or None."""
     if square.has_symmetric_counts:
@@ -97,14 +89,14 @@ def _question_square(square: Square) -> Message | None:
             "The matrix is symmetric; as counts of choices, it would tie every pair 50:50. It"
             " may contain"
         )
-        return Message(f"{problem} distances or similarities", _OF_DISTANCES, ".")
+        return Message(f"{problem} distances or similarities", OF_DISTANCES, ".")
     if not square.has_confusions:
         return None
     return Message(
         "The diagonal of the table dominates and all rows have the same sum, as in a confusion"
         " matrix; the table may contain similarities",
         Clause(" (to average the two halves, set ", Setting("symmetrize", "mean"), ")"),
-        _OF_DISTANCES,
+        OF_DISTANCES,
         "; for choices (row chosen over column), leave the diagonal empty.",
     )
 
@@ -293,7 +285,7 @@ def _question_list(table: RawTable, pair_columns: PairColumns) -> Message | None
         f"Columns 'i' and 'j' with numbers in {shorten(measures)} can be read in three ways: as"
         " distances between objects, as similarities between objects, or as choices of 'i' over"
         " 'j'",
-        _OF_DISTANCES,
+        OF_DISTANCES,
         "; for choices name ",
         Argument("chosen"),
         " and ",

@@ -71,7 +71,7 @@ def find_file(study: StudyFolder, address: str) -> Response | None:
             filename=download_name,
         )
     if file_kind == "posterior":
-        model_file = model_in(folder)
+        model_file = find_model_file(folder)
         if model_file is None or not _is_plain_file(model_file):
             return None
         return FileResponse(

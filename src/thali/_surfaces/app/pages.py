@@ -261,7 +261,7 @@ class Pages:
         )
         models = []
         has_people = bool(offered[GROUP]) or GROUP in read_request.get("typed", {})
-        for offer in offers_of(reading["kind"]):
+        for offer in list_offers(reading["kind"]):
             name, spec = offer.name, offer.spec
             if name not in reading["models"]:
                 continue
@@ -484,7 +484,7 @@ class _Refusal:
         self._model, self._word = request.get("model", ""), ""
         if self.sentence:
             spec, _ = find_model(self._model)
-            options = spec.options_of(spec.method_of(request["typed"]))
+            options = spec.select_options(spec.choose_method(request["typed"]))
             options = [*options, *(option for option in spec.options if option.name in QUESTIONS)]
             words = (
                 option.word for name in end["named"] for option in options if option.name == name
@@ -538,8 +538,8 @@ def _is_impossible(study: StudyFolder, name: str) -> bool:
 def _has_automatic_length(model: str, typed: dict[str, Any]) -> bool:
     """Return whether a fit has chains whose length was not typed."""
     spec, _ = find_model(model)
-    method = spec.method_of(typed)
-    words = {option.word for option in spec.options_of(method)}
+    method = spec.choose_method(typed)
+    words = {option.word for option in spec.select_options(method)}
     return "chains" in words and "tune" in words and "draws" not in typed
 
 

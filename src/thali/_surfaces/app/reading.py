@@ -118,7 +118,7 @@ def _describe_data(study: StudyFolder, words: AppWords) -> dict[str, Any]:
         description["size"] = description["facts"][0][1]
         description["parts"] = _count_parts(data)
         description["attributes"] = data_questions.list_attributes(data)
-        default = default_model(data, {GROUP} & request.get("typed", {}).keys())
+        default = choose_default_model(data, {GROUP} & request.get("typed", {}).keys())
         description["models"], description["settings"] = (
             [default.offer.name, *default.others],
             default.settings,

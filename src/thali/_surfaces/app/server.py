@@ -255,7 +255,7 @@ class Server:
             if excludes_individuals(typed):
                 default_settings.pop("people", None)
             typed = default_settings | typed
-        method = spec.method_of(typed)
+        method = spec.choose_method(typed)
         paths = [word for word, typed_value in typed.items() if isinstance(typed_value, Path)]
         fit_request = {
             "model": model,
@@ -269,7 +269,7 @@ class Server:
                 for word in COVER_FIELDS
                 if (text := form.get(f"cover-{word}", "").strip())
             },
-            "has_cores": any(option.word == "cores" for option in spec.options_of(method)),
+            "has_cores": any(option.word == "cores" for option in spec.select_options(method)),
         }
         study.clear(FIT)
         study.remove(f"{FIT_TIME}.json")
@@ -547,7 +547,8 @@ def _read_form_options(form: dict[str, str], options: Sequence[Option]) -> dict[
         (option, text) for option in options if (text := form.get(option.word, "").strip())
     ]
     return {
-        option.word: text.splitlines() if option.several else text for option, text in option_texts
+        option.word: text.splitlines() if option.is_repeatable else text
+        for option, text in option_texts
     }
 
 

@@ -5,12 +5,12 @@ from functools import partial
 
 from thali._arguments import check_integer, check_seed
 from thali._data.kinds import PAIRS
-from thali._model.options import CI, COUNTED_TIES, OF_TABLES, SEED, WHERE, WITHOUT
+from thali._model.options import CI, COUNTED_TIES, SEED, TABLE_OPTIONS, WHERE, WITHOUT
 from thali._model.spec import CONTRASTS, DATA, FEATURES, FIT, ModelSpec, Option
 
 _COLUMNS = tuple(
     option
-    for option in OF_TABLES
+    for option in TABLE_OPTIONS
     if option.name not in ("option", "rank", "unranked", "best", "worst", "covariates")
 )
 _CHOSEN = Option(

@@ -59,7 +59,7 @@ def write_findings(
 
     Returns the names of the written pictures.
     """
-    file_findings = list(findings.of(FILES))
+    file_findings = list(findings.select_surface(FILES))
     tables, long_tables = {}, {}
     for finding in file_findings:
         if finding.table is not None:
@@ -81,10 +81,10 @@ def write_model(datatree: "xarray.DataTree", folder: Path) -> None:
 
 def build_model_file(datatree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
     """Return the file of a model: posterior.nc, or model.nc if there are no draws."""
-    from thali._model.model_files import IN_FOLDER
+    from thali._model.model_files import MODEL_FILES
     from thali._posterior import store
 
-    posterior_name, model_name = IN_FOLDER
+    posterior_name, model_name = MODEL_FILES
     return {
         posterior_name if "posterior" in datatree.children else model_name: store.to_netcdf(
             datatree

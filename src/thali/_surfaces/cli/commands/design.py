@@ -104,7 +104,7 @@ def _write_and_print(
         write_files(out_folder, format_tables(tables, formats))
         notify(f"wrote the design to the folder '{out_folder}'.")
     makers = [
-        Maker(label, label, ON_SCREEN, partial(_build_design_finding, label, *part))
+        FindingMaker(label, label, ON_SCREEN, partial(_build_design_finding, label, *part))
         for label, part in parts.items()
     ]
     print(

@@ -47,7 +47,7 @@ def run_leaderboard(
     cover: dict[str, str],
 ) -> None:
     """Print the leaderboard of files; write its tables, pictures and report."""
-    from thali._model.model_files import BOARD
+    from thali._model.model_files import LEADERBOARD_FILE
     from thali._paired.board import as_json, as_netcdf
     from thali._paired.findings import findings_of
     from thali._paired.made import in_words
@@ -65,7 +65,10 @@ def run_leaderboard(
     try:
         with Figures() as figures:
             if out_folder is not None:
-                other_files = {"leaderboard.json": as_json(board), BOARD: bytes(as_netcdf(board))}
+                other_files = {
+                    "leaderboard.json": as_json(board),
+                    LEADERBOARD_FILE: bytes(as_netcdf(board)),
+                }
                 other_files[COMMAND] = json.dumps(build_job_note("leaderboard", command)).encode()
                 picture_names = write_findings(
                     findings, out_folder, other_files=other_files, figures=figures

@@ -35,7 +35,7 @@ class ModelRequest(NamedTuple):
     def arguments(self, destination: str) -> dict[str, Any]:
         """Return the arguments for one destination."""
         argument_by_name = {
-            option.passed: self.values[word]
+            option.target: self.values[word]
             for word, option in self.options.items()
             if option.to == destination
         }
@@ -44,7 +44,7 @@ class ModelRequest(NamedTuple):
         ):
             argument_by_name = merge_people(argument_by_name, "group" in self.options)
         has_cores = destination == FIT and any(
-            option.name == "cores" for option in self.spec.options_of(self.method)
+            option.name == "cores" for option in self.spec.select_options(self.method)
         )
         return argument_by_name | (
             {"progressbar": True} if has_cores else {}
@@ -129,8 +129,8 @@ def request_model(
     """Return the request for a model; later messages name only its options."""
     terminal.use_options([*COMMAND_OPTIONS, *spec.options])
     if "method" in typed:
-        typed = typed | {"method": method_meant(typed["method"])}
-    method = spec.method_of(typed)
+        typed = typed | {"method": normalise_method(typed["method"])}
+    method = spec.choose_method(typed)
     if spec.methods and method not in spec.methods:
         sentence = [
             Argument("method"),
@@ -143,7 +143,7 @@ def request_model(
             sentence += [", which requires ", Setting("model", other_models[0])]
         raise ArgumentError(*sentence, ".")
     options = select_options(spec, typed, data_name)
-    terminal.use_options([*COMMAND_OPTIONS, *spec.options_of(method)])
+    terminal.use_options([*COMMAND_OPTIONS, *spec.select_options(method)])
     values_by_word = {word: parse_option(option, typed[word]) for word, option in options.items()}
     values_by_word |= resolve_alias(spec, alias, typed)
     if not {spec.features, "tree"} & set(values_by_word):
@@ -155,7 +155,7 @@ def request_default_model(
     terminal: Terminal, data: Any, typed: dict[str, Any]
 ) -> tuple[ModelRequest, str]:
     """Return the request for the default model, and a clause that names it."""
-    offer, settings, alternatives = default_model(data, typed)
+    offer, settings, alternatives = choose_default_model(data, typed)
     clause = f"; {LABELS.get(offer.name, offer.name.replace('-', ' '))}"
     clause += " with individual scores" * ("people" in settings)
     if offer.kind == EXPERIMENTS:

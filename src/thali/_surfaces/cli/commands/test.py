@@ -7,7 +7,7 @@ from typing import Any
 from thali._data.pairs import PairedComparisons
 from thali._labels import format_plural, suggest
 from thali._late import load
-from thali._model.printed_findings import findings_of
+from thali._model.printed_findings import build_printed_findings
 from thali._model.spec import DATA, FEATURES, FIT, ModelSpec
 from thali._printed import Printed
 from thali.errors import Argument, ArgumentError
@@ -90,7 +90,9 @@ def run_test(
         print(
             test_result
             if terminal.prints_all
-            else terminal.format_findings(findings_of(test_result), ", ".join(files), *folder)
+            else terminal.format_findings(
+                build_printed_findings(test_result), ", ".join(files), *folder
+            )
         )
     return test_result
 
