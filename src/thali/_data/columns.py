@@ -10,12 +10,12 @@ import numpy as np
 
 from thali._inference.warn import warn
 from thali._labels import (
-    format_label,
     check_labels,
     find_label_indices,
+    format_label,
     format_plural,
-    simplify_number,
     shorten,
+    simplify_number,
     suggest,
 )
 from thali.errors import DataError, DataWarning

@@ -109,7 +109,7 @@ class Model:
         return (
             ""
             if "" in self._ENGINES
-            else one_of("method", normalise_method(self.method), tuple(self._ENGINES))
+            else check_allowed("method", normalise_method(self.method), tuple(self._ENGINES))
         )
 
     @property

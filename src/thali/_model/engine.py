@@ -128,7 +128,7 @@ class SamplingEngine(Engine):
 
         chains, n_draws = model._view.shape
         stopped = ", stopped early" if model._interrupted_ else ""
-        draws = f"{plural(chains, 'chain')} of {plural(n_draws, 'draw')}{stopped}"
+        draws = f"{format_plural(chains, 'chain')} of {format_plural(n_draws, 'draw')}{stopped}"
         return ("draws", draws), *main_rows(model.summary())
 
     def summary(self, model: Any, ci: float = INTERVAL) -> Any:

@@ -35,7 +35,7 @@ from .spec import (
     Option,
 )
 
-_POSITIVE_COUNT = partial(whole, least=1)
+_POSITIVE_COUNT = partial(check_integer, least=1)
 
 # the run
 DRAWS = Option(

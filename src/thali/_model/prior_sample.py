@@ -50,7 +50,7 @@ def draw_prior(
     model: "MarkovChainModel", draws: int, random_seed: Any, *design: Any
 ) -> PriorSample:
     """Draw from the prior of a model, with a separate random stream per draw."""
-    draws = whole("draws", draws, 1)
+    draws = check_integer("draws", draws, 1)
     with silence_warnings():  # only `fit` warns about unusual data
         return model._sample_prior(spawn_generators(random_seed, draws), *design)
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._digits import format_percent, format_probability
-from thali._labels import list_names as in_words
 from thali._labels import format_plural, simplify_number
+from thali._labels import list_names as in_words
 from thali._model.common_findings import build_check_finding, passes_check
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Findings, Picture, finding
 from thali._model.predictive_check import describe_check

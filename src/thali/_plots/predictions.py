@@ -71,7 +71,7 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     )
     if is_share:
         error = np.sqrt(np.maximum(predicted * (1 - predicted), 1e-12) / table["n"].to_numpy(float))
-        limits, format_number = np.array([-0.02, 1.02]), "{:.2f}".format
+        limits, write = np.array([-0.02, 1.02]), "{:.2f}".format
         quantities = ("proportion", "probability")
     else:
         error, write, quantities = np.ones(len(table)), format_number, ("similarity", "similarity")
@@ -121,7 +121,7 @@ def _format_title(share: float) -> str:
     """Format the variance of similarities accounted for."""
     if np.isnan(share):
         return "all similarities are equal"
-    return f"variance accounted for: {percent(share, 1)}"
+    return f"variance accounted for: {format_percent(share, 1)}"
 
 
 def _name_points(table: "pandas.DataFrame") -> tuple[list[str], str]:

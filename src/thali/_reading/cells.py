@@ -265,7 +265,7 @@ def complete_triangle(rows: list[tuple[int, list[str]]]) -> list[tuple[int, list
     """
     if len({len(cells) for _, cells in rows}) == 1:
         return None
-    lines = [(line, list(map(one_spelling, cells))) for line, cells in rows]
+    lines = [(line, list(map(normalise_spelling, cells))) for line, cells in rows]
     for _, cells in lines:
         while cells and not cells[-1]:
             cells.pop()

@@ -15,7 +15,7 @@ from thali._described import Facts
 from thali._digits import PAGE_MARKS
 from thali._inference.warn import warn_of_loss
 from thali._labels import escape_unprintable
-from thali._model.aliases import plain
+from thali._model.aliases import normalise_name
 from thali._model.common_findings import has_draws
 from thali._model.finding import (
     ANSWERS,

@@ -245,7 +245,7 @@ def calibrate(
     if not (isinstance(model, MarkovChainModel) and model._engine.has_prior):
         raise ArgumentError(f"calibrate requires a thali model; got {type(model).__name__}.")
     n, cores = check_integer("n", n, 2), None if cores is None else check_integer("cores", cores, 1)
-    given = model._arguments(design)
+    given = model._pack_design(design)
     of_prior, of_fits = build_seed_sequence(random_seed).spawn(2)
     held, home = model._copy_with_fixed_prior(*given), os.getpid()
     tasks = [

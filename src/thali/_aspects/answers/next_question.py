@@ -65,14 +65,19 @@ def next_sets_table(
 
     rng = np.random.default_rng(seed)
     labels = posterior.labels
-    option_indices = allowed_options(among, labels, size := whole("size", size, 2))
+    option_indices = allowed_options(among, labels, size := check_integer("size", size, 2))
     sets = list_subsets(option_indices, size, rng)
     columns, _ = select_spaced_draws(posterior, sets.size)
     p = set_probability_draws(
         columns, np.arange(len(sets) + 1) * size, sets.ravel(), posterior.lapse
     )
     return tabulate_sets(
-        labels, sets, p, build_learning_target(goal, columns, labels, rng), whole("n", n, 1), rng
+        labels,
+        sets,
+        p,
+        build_learning_target(goal, columns, labels, rng),
+        check_integer("n", n, 1),
+        rng,
     )
 
 
@@ -116,7 +121,7 @@ def _build_aspect_target(
             f"`goal`: the aspect must be a list of at least one label; got {aspect!r}."
         )
     is_member = np.zeros(columns.n_options, bool)
-    is_member[[label_index(as_label(member), labels, "goal") for member in members]] = True
+    is_member[[label_index(format_label(member), labels, "goal") for member in members]] = True
     n_shared = np.zeros(0)
     if len(columns.sizes):
         n_shared = np.add.reduceat(is_member[columns.owners], columns.first_owner[:-1])

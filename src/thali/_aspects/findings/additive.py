@@ -35,7 +35,7 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.phrases import format_estimate as in_words
-from thali._model.phrases import number, phrase
+from thali._model.phrases import format_number, phrase
 from thali._model.predictive_check import describe_check
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings

@@ -50,7 +50,7 @@ def list_group_findings(
         return build_number_finding(model, model._view.n_counted, word, f"{word}s", settings.ci)
 
     question = make_question_maker(
-        lambda model: phrase(ENGLISH, "groups.asked", names=listed(model._groups), word=word)
+        lambda model: phrase(ENGLISH, "groups.asked", names=list_names(model._groups), word=word)
     )
     rank_findings = (ranks,) * (word == "aspect")
     return (

@@ -448,7 +448,7 @@ class HierarchicalLogit(LogitAnswers, MarkovChainModel, ChoiceModelCheck):
         care very much.
         """
         posterior = self._view.draws
-        ci = between("ci", ci, "the probability of an interval")
+        ci = check_open_interval("ci", ci, "the probability of an interval")
         return self._compute_once(f"attention {ci}", lambda: attention_tables(posterior, ci))
 
     @requires(modelled_attention)

@@ -145,7 +145,7 @@ def _find_text_separator(name: str, column: "pd.Series") -> str:
 
     if pd.api.types.is_numeric_dtype(column.dtype):
         return ""
-    texts = [text for text in map(as_label, column.unique()) if text]
+    texts = [text for text in map(format_label, column.unique()) if text]
     if texts and all(BEFORE in text and _RANKING.fullmatch(text) for text in texts):
         return BEFORE
     is_named = simplify_name(name) in _NAMES_OF_LISTS
@@ -429,7 +429,7 @@ def _strip_question(columns: tuple[str, ...]) -> tuple[str, ...]:
     """Return the options in names such as "Rank the toppings [Ham]", or the names."""
     matches = [_BRACKETED.fullmatch(name) for name in columns]
     if None in matches or len({match and match[1] for match in matches}) > 1:
-        return tuple(map(as_label, columns))
+        return tuple(map(format_label, columns))
     return tuple(match[2] for match in matches if match)
 
 

@@ -346,7 +346,7 @@ def read_experiment(
     )
     rows = _read_row_labels(frame, respondent, task, alternative)
     if bought is None and (is_single := _find_single_rows(rows)).any():
-        note(f"{plural(int(is_single.sum()), 'task')} of a single alternative dropped")
+        note(f"{format_plural(int(is_single.sum()), 'task')} of a single alternative dropped")
         frame = frame.loc[~is_single]
         rows = _read_row_labels(frame, respondent, task, alternative)
     if bought is not None:

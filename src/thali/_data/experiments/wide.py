@@ -94,8 +94,8 @@ def find_wide_tasks(
         return None
     none_column = _find_none_offer(names)
     role_columns = {name for name in (*column_by_role.values(), none_column) if name is not None}
-    listed_names = None if alternatives is None else tuple(map(as_label, alternatives))
-    picked = {as_label(value) for value in frame[chosen].dropna().unique()}
+    listed_names = None if alternatives is None else tuple(map(format_label, alternatives))
+    picked = {format_label(value) for value in frame[chosen].dropna().unique()}
     numbers = match_codes(_drop_none_words(picked), _NUMBERS)
     best = None
     for separator in (*_SEPARATORS, _ATTACHED):

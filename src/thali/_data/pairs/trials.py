@@ -136,7 +136,7 @@ def _recognise_outcomes(
 ) -> TrialVerdicts:
     """Recognise the outcomes in a column; `codes` are the indices of the texts."""
     # With a code for a side, other numbers and single letters are not sides.
-    option_labels = {as_label(value) for _, values in labels for value in values}
+    option_labels = {format_label(value) for _, values in labels for value in values}
     words = (*TIE_WORDS, *_TIED_GAME) if game else TIE_WORDS
     ties = {text for text in texts if simplify_name(text) in words and text not in option_labels}
     is_open = {FIRST, SECOND} & {*map_coding(coding or {}).values()} and any(
@@ -639,8 +639,8 @@ def _decode_verdict_column(
             )
             return verdicts._replace(how="the button number, 0 for the first (jsPsych)")
     codes, values = pd.factorize(frame[name])
-    texts = list(map(as_label, values))
-    option_labels = {as_label(label) for side in columns[:2] for label in frame[side].unique()}
+    texts = list(map(format_label, values))
+    option_labels = {format_label(label) for side in columns[:2] for label in frame[side].unique()}
     outcomes = {} if coding else _read_scores(texts)
     unfinished = {*find_no_answers(texts, option_labels), *({_UNFINISHED} & {*texts})}
     if outcomes and {*texts} <= {*outcomes, *unfinished, ""} and not {*outcomes} & option_labels:

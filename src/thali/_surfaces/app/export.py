@@ -25,7 +25,7 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 
 from thali._inference.jobs import INDEX, LOCK, encode_index, read_index
 from thali._labels import escape_formula
-from thali._model.model_files import model_in
+from thali._model.model_files import find_model_file
 from thali.errors import DataError
 
 from ..cli.commands.jobs import COMMAND, JOB

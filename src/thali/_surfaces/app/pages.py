@@ -10,7 +10,7 @@ import jinja2
 
 from thali._data.kinds import PAIRS
 from thali._labels import escape_unprintable
-from thali._model.default_models import offers_of
+from thali._model.default_models import list_offers
 from thali._model.spec import Option
 from thali.errors import ThaliError
 

@@ -83,7 +83,7 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 
 MAKERS = (
-    make_question_maker(lambda model: phrase(ENGLISH, "asked", names=listed(model._groups))),
+    make_question_maker(lambda model: phrase(ENGLISH, "asked", names=list_names(model._groups))),
     make_group_ranks_maker(lambda model: average_ranks(-model._draws.log_worths)),
     worths,
     differences,

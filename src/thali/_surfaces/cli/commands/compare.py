@@ -9,8 +9,8 @@ import typer
 
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, DataForm, find_data_spec
 from thali._labels import format_plural
-from thali._model.default_models import compared_by_default
-from thali._model.registry import features_of
+from thali._model.default_models import default_comparison
+from thali._model.registry import get_features_argument
 from thali._model.spec import DATA, ModelSpec, Option
 from thali._posterior.dependence import ADJUSTED
 from thali.errors import Argument, ArgumentError

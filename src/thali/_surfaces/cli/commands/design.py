@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._data.roles import column_names
 from thali._labels import format_plural, shorten
-from thali._model.finding import ON_SCREEN, Brief, Finding, Findings, Maker
+from thali._model.finding import ON_SCREEN, Brief, Finding, FindingMaker, Findings
 from thali.errors import ArgumentError, DataError
 
 from ..files import check_output_folder, format_tables, write_files

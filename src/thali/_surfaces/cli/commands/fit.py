@@ -13,7 +13,7 @@ import typer
 from thali._data.kinds import CLASSES
 from thali._inference.jobs import read_index
 from thali._labels import format_plural
-from thali._model.options import OF_TABLES
+from thali._model.options import TABLE_OPTIONS
 from thali._model.settings import AnswerSettings
 from thali._model.spec import FIT, MODEL, ModelSpec
 from thali.errors import Argument, ArgumentError

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from thali._data.kinds import EXPERIMENTS
 from thali._labels import format_label, format_plural
-from thali._model.aliases import method_meant
-from thali._model.default_models import WORTHS, default_model, median_tasks
+from thali._model.aliases import normalise_method
+from thali._model.default_models import WORTHS, choose_default_model, count_median_tasks
 from thali._model.registry import SPECS
 from thali._model.settings import AnswerSettings
 from thali._model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
@@ -160,8 +160,8 @@ def request_default_model(
     clause += " with individual scores" * ("people" in settings)
     if offer.kind == EXPERIMENTS:
         clause += (
-            f" ({format_plural(data.n_respondents, 'respondent')}, {median_tasks(data):g} tasks"
-            " each)"
+            f" ({format_plural(data.n_respondents, 'respondent')}, {count_median_tasks(data):g}"
+            " tasks each)"
         )
     if alternatives:
         clause += f" (alternative: --model {' or '.join(alternatives)})"
