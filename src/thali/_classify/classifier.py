@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 class Classifier(Predictions, MarkovChainModel):
     """Base of a classifier that works with scikit-learn's tools.
 
-    scikit-learn itself is not required. A subclass has `_build_job(data, run)` for `TrainingData`,
-    `_compute_probabilities(matrix)`, `_iterate_probabilities(matrix)` and
+    scikit-learn itself is not required. A subclass has `_build_fit_job(data, run)` for
+    `TrainingData`, `_compute_probabilities(matrix)`, `_iterate_probabilities(matrix)` and
     `_sample_prior_draws(matrix, rngs)`: matrix is a C-contiguous array of float (n, d), codes are
     positions in `classes_`, and probabilities an array (n, K). If a fit fails, all attributes that
     it has set are deleted, so that a model is never half fitted.
@@ -84,7 +84,7 @@ class Classifier(Predictions, MarkovChainModel):
     def __repr__(self) -> str:  # before and after a fit, as scikit-learn has it
         return self._format_call()
 
-    def _build_job(self, data: TrainingData, run: Run) -> Job:
+    def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         """Build the job of a fit to checked data."""
         raise NotImplementedError
 
@@ -166,7 +166,7 @@ class Classifier(Predictions, MarkovChainModel):
                 self.draws, self.tune, self.chains, thin, cores, seed, progressbar, job, max_time
             )
             work = self._build_block_job(X, y, sample_weight, run)
-            work = work or self._build_job(self._training_data(X, y, sample_weight), run)
+            work = work or self._build_fit_job(self._training_data(X, y, sample_weight), run)
             # classes and columns are known from the data before anything is learned
             class_attributes = self._get_fitted_attributes()
             return self._run_job(replace(work, run=lambda: class_attributes | work.run()))

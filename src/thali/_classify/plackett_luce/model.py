@@ -215,7 +215,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
             run,
         )
 
-    def _build_job(self, data: TrainingData, run: Run) -> Job:
+    def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         from .design import summarise_columns, warn_about_constants
 
         self._check_arguments()

@@ -218,7 +218,7 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         self.chains = chains
         self.random_state = random_state
 
-    def _build_job(self, data: TrainingData, run: Run) -> Job:
+    def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         prior = read_prior(self)
         self._find_reference_index()
         if is_sparse(data.matrix):
