@@ -603,7 +603,7 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
         0.0,
         build_no_choice_product(data),
         _list_first_products(chooser),
-        f"{plural(draws - chooser.is_estimate, 'draw')} of {source}{respondent_phrase}",
+        f"{format_plural(draws - chooser.is_estimate, 'draw')} of {source}{respondent_phrase}",
         chooser.is_estimate,
         _build_market_people(chooser),
     )

@@ -65,7 +65,7 @@ def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
     frame = products.set_axis([str(name) for name in products.columns], axis=1)
     if SCENARIO not in frame.columns or SCENARIO in scheme.names:
         return [_parse_market(scheme, frame, None)]
-    names = np.array([as_label(cell) for cell in frame[SCENARIO]], dtype=object)
+    names = np.array([format_label(cell) for cell in frame[SCENARIO]], dtype=object)
     if (names == "").any():
         raise DataError(
             f"Column {SCENARIO!r} is empty in row {frame.index[int((names == '').argmax())]}; fill"
@@ -154,7 +154,7 @@ def _add_no_choice_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pand
         return frame
     is_none = np.all(
         [
-            [_is_no_choice(as_label(cell), scheme.levels[name]) for cell in frame[name]]
+            [_is_no_choice(format_label(cell), scheme.levels[name]) for cell in frame[name]]
             for name in names
         ],
         axis=0,

@@ -310,7 +310,7 @@ def apply_share_settings(
         availabilities = [
             f"{name} {availability[name]:g}" for name in names if name in availability
         ]
-        notes.append(phrase(ENGLISH, "market.availability", named=listed(availabilities)))
+        notes.append(phrase(ENGLISH, "market.availability", named=list_names(availabilities)))
     if settings.rule == RANDOMISED:
         notes.append(_warn_difference(ENGLISH["market.randomised"]))
     if settings.rule == FIRST_CHOICE:

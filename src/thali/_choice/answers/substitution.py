@@ -97,7 +97,7 @@ def _choose_steps(
             Argument("attribute"), f": the products have no attribute {attribute!r}.{suggestion}"
         )
     numbers = {
-        label: parse_number(as_label(cell))
+        label: parse_number(format_label(cell))
         for label, cell in zip(market.labels, market.table[attribute], strict=True)
     }
     column = names.index(attribute)
@@ -190,7 +190,7 @@ def tabulate_source_of_volume(
     market = parse_single_market(chooser.data.scheme, products)
     labels = list(new) if is_list(new) else [new]
     added = list(
-        dict.fromkeys(find_product(as_label(label), market.labels, "new") for label in labels)
+        dict.fromkeys(find_product(format_label(label), market.labels, "new") for label in labels)
     )
     if not added:
         raise ArgumentError(Argument("new"), " is empty; name at least one product of the market.")
