@@ -293,7 +293,7 @@ def draw_common_shift(rng: np.random.Generator, problem: Any, state: Any) -> Non
 
 @scalar
 def _subtract_reference(problem: Any, state: Any) -> None:
-    """Subtract the coefficients of the reference from those of other classes."""
+    """Subtract the reference's coefficients from the coefficients of other classes."""
     r = problem.reference
     _update_predictors(problem, state, r)
     for k in range(problem.classes):
