@@ -29,7 +29,7 @@ CASES = {
 
 
 @cache
-def case_of(name):
+def build_case(name):
     return CASES[name]()
 
 
@@ -38,9 +38,9 @@ def case_of(name):
 @pytest.mark.parametrize("picture", PICTURES)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):
-    table = PICTURES[picture](case_of(case))
+    table = PICTURES[picture](build_case(case))
     if table is None:  # where the number of features is always the same
-        assert np.ptp(case_of(case).posterior_["posterior"]["n_shared_features"].values) == 0
+        assert np.ptp(build_case(case).posterior_["posterior"]["n_shared_features"].values) == 0
         return
     axes = np.ravel(getattr(plots, picture)(table))
     assert "alone" not in assert_readable(axes[0], monkeypatch, least=3)
