@@ -108,13 +108,13 @@ def test_sparse_matrices_are_refused():
         build_plackett_luce().fit(csr_matrix((10**6, 10**4)), np.arange(10**6) % 2)
 
 
-def test_a_class_with_one_member_is_warned_of():
+def test_a_class_with_one_member_causes_a_warning():
     with warned(DataWarning, "'c'", "'d'") as said:
         build_quick_model().fit(X, ["a", "b"] * 5 + ["c", "d"])
     assert said[0].filename == __file__
 
 
-def test_a_column_of_labels_is_taken_with_a_warning():
+def test_a_column_of_labels_is_accepted_with_a_warning():
     with pytest.warns(DataConversionWarning, match=r"column-vector y .* pass y.ravel\(\)") as said:
         model = build_quick_model().fit(X, Y[:, None])
     assert isinstance(said[0].message, DataWarning) and said[0].filename == __file__
@@ -178,7 +178,7 @@ def test_warnings_of_every_model_name_the_line_that_fits():
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_log_proba"])
-def test_prediction_wants_the_columns_of_the_fit(method):
+def test_prediction_requires_the_columns_of_the_fit(method):
     predict = getattr(build_quick_model().fit(FRAME, Y), method)
     predict(FRAME)
     with refused(DataError, "Feature names must"):
@@ -204,7 +204,7 @@ def test_before_fit():
         assert type(pickle.loads(pickle.dumps(failure.value))) is NotFittedError
 
 
-def test_a_failed_fit_leaves_nothing_of_the_one_before():
+def test_a_failed_fit_deletes_the_previous_fit():
     model = build_quick_model()
     made = vars(model).keys()
     with pytest.raises(DataError):
@@ -292,7 +292,7 @@ CHECKED = {
         build_plackett_luce(method="variational", a=1.1),
     ],
 )
-def test_a_rare_level_that_a_fold_lacks_is_no_reason_to_fail(model):
+def test_a_level_missing_from_a_fold_does_not_fail(model):
     """In the first of these folds a column of 0 and 1 is 0 in all training rows, and 1 in a test
     row."""
     table = pd.get_dummies(

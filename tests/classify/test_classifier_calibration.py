@@ -87,14 +87,14 @@ def compute_poisson_binomial(p):
     return law
 
 
-def test_predictions_that_are_too_sure_are_outside():
+def test_overconfident_predictions_are_outside():
     sure = build_model().fit(X, Y)
     honest = sure.calibration(X, Y, 5)["missed"].mean()
     sure.scaled_coef_ = 4.0 * sure.scaled_coef_
     assert sure.calibration(X, Y, 5)["missed"].mean() > 0.4 > 0.2 > honest
 
 
-def test_what_is_certain_is_in_the_last_bin():
+def test_a_probability_of_1_is_in_the_last_bin():
     sure = build_model().fit(X, Y)
     sure.scaled_coef_ = 1e6 * sure.scaled_coef_
     p, table = sure.predict_proba(X), sure.calibration(X, Y, 4)

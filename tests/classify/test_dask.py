@@ -107,7 +107,7 @@ def test_a_normal_approximation_by_blocks_is_that_in_memory(method, settings, tm
     assert again.posterior_["posterior"].sizes["draw"] == 350
 
 
-def test_auto_fits_blocks_by_the_method_that_leaves_them():
+def test_auto_fits_dask_arrays_by_the_variational_method():
     auto = th.SparseMultinomialLogit(draws=50, chains=1, random_state=1)
     with without_warnings():
         auto.fit(BLOCKS, Y, progressbar=False)
@@ -144,7 +144,7 @@ def test_bad_blocks():
         fitted.predict_proba(BLOCKS, return_se=True)
 
 
-def test_a_constant_covariate_is_left_out():
+def test_a_constant_covariate_is_omitted():
     with warned(DataWarning, "column 1"):
         model = build_model().fit(da.from_array(np.insert(X, 1, 7.0, axis=1), chunks=(130, 2)), Y)
     assert (model.coef_[:, 1] == 0.0).all()

@@ -94,7 +94,7 @@ def test_every_function_stands_in_the_table():
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", CALLS)
-def test_what_rows_carry_changes_the_answer_or_is_refused(name, model):
+def test_columns_of_rows_change_the_result_or_are_refused(name, model):
     if name not in list_public_methods(MODELS[model]()):
         pytest.skip("the other classifier has it")
 
@@ -119,14 +119,14 @@ def test_what_rows_carry_changes_the_answer_or_is_refused(name, model):
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", sorted(set(CALLS) - {"fit", "sample_prior", "coefficient_path"}))
-def test_names_of_columns_are_held_against_those_of_the_fit(name, model):
+def test_names_of_columns_must_match_the_fit(name, model):
     for frame in (X[["height", "width"]], X.rename(columns={"width": "breadth"})):
         refused = format_answer(CALLS[name], fit_model(model), frame, Y)
         assert refused.startswith("refused") and "feature_names_in_" in refused
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_weights_of_classes_change_the_fit_or_are_no_argument(model):
+def test_class_weights_change_the_fit_or_are_refused(model):
     if "class_weight" not in MODELS[model]().get_params():
         with pytest.raises(TypeError, match="class_weight"):
             MODELS[model](class_weight="balanced")

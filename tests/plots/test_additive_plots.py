@@ -46,7 +46,7 @@ def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkey
     assert "alone" not in assert_readable(axes[0], monkeypatch, least=3)
 
 
-def test_the_matrix_leaves_single_owners_out_and_marks_what_is_not_settled():
+def test_the_matrix_omits_single_owners_and_marks_disagreement():
     model = made_up(4, common=((0, 1), (2,)), beside=0.0, kept_by=SPLIT)
     table = model.features()
     assert [(0, 1), (1, 2, 3)] == sorted((tuple(map(int, m)) for m in table["members"]), key=len)

@@ -96,7 +96,7 @@ def test_points_are_the_scores_and_the_title_counts_them():
     np.testing.assert_array_equal(line[:, 0], line[:, 1])
 
 
-def test_pairs_that_a_model_has_no_score_for_are_left_out_and_equal_ones_counted_apart():
+def test_pairs_without_scores_are_omitted_and_equal_pairs_are_counted():
     scores = {"one": [1.0, 2.0, np.nan, 4.0, 5.0, 6.0], "two": [1.5, 2.0, 3.0, np.nan, 4.5, 6.5]}
     (ax,) = th.plots.comparison(build_comparison("abcd", [], **scores))
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -113,7 +113,7 @@ def test_no_pair_in_common_leaves_an_empty_panel():
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
-def test_up_to_four_models_each_with_each_and_of_more_the_best_with_the_others(count):
+def test_up_to_four_models_are_compared_in_pairs_and_more_with_the_best(count):
     models = MODELS[:count]
     table = build_comparison("abc", models)
     table.loc[models, "nll"] = np.arange(count, 0, -1.0)

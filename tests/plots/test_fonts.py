@@ -41,7 +41,7 @@ def test_a_font_that_has_the_characters_takes_over():
         assert read_families(texts[name])[0] == "cmss10" and len(read_families(texts[name])) > 1
 
 
-def test_what_no_font_has_is_a_box_and_said_once():
+def test_missing_characters_are_boxes_and_reported_once():
     tree = th.Tree.from_groups(
         {f"g{NOWHERE}": [f"tea{NOWHERE}", "milk"], "warm": ["coffee", "water"]}
     )

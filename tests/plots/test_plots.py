@@ -147,7 +147,7 @@ def test_number_of_features_is_a_probability(celebrities):
         (120, [1, *range(10, 121, 10)]),
     ],
 )
-def test_ticks_of_ranks_are_whole_and_evenly_spaced(most, ticks):
+def test_ticks_of_ranks_are_evenly_spaced_integers(most, ticks):
     table = pd.DataFrame({"rank": np.arange(1.0, most + 1)}, index=[f"o{k}" for k in range(most)])
     for column, value in {"rank_low": table["rank"], "rank_high": table["rank"]}.items():
         table[column] = value
@@ -157,7 +157,7 @@ def test_ticks_of_ranks_are_whole_and_evenly_spaced(most, ticks):
     assert [float(tick) for tick in plots.ranks(table).get_xticks()] == ticks
 
 
-def test_ranks_that_hardly_occur_are_next_to_white(celebrities):
+def test_improbable_ranks_are_almost_white(celebrities):
     ax = draw_picture("ranks", celebrities)
     assert (
         ax.get_xticks().tolist() == [*range(1, 10)]
@@ -188,7 +188,7 @@ def test_trace_has_a_line_for_each_chain():
     assert axes[1].get_title("left").startswith("b (R-hat ") and axes[0].get_legend()
 
 
-def test_trace_leaves_out_what_never_changes():
+def test_trace_omits_constant_quantities():
     quantities = {"log_likelihood": np.zeros((2, 9)), "constant": np.ones((2, 9))}
     assert [ax.get_title("left") for ax in plots.trace(quantities)] == [
         "log-likelihood of the full data"
@@ -254,7 +254,7 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched(picture, celebritie
 
 
 @pytest.mark.parametrize("name", plots.__all__)
-def test_what_a_picture_does_not_draw_is_refused_in_one_sentence(name):
+def test_wrong_input_of_a_picture_is_refused_in_one_sentence(name):
     for wrong in (th.EliminationByAspects(), pd.DataFrame({"x": [1]})):
         with pytest.raises(ArgumentError, match=rf"^plots\.{name} (draws what|requires) ") as error:
             getattr(plots, name)(wrong)

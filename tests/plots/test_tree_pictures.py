@@ -129,7 +129,7 @@ def test_texts_are_inside_the_figure_and_touch_neither_each_other_nor_a_line(cas
 
 
 @pytest.mark.long
-def test_on_small_axes_names_and_labels_are_left_out_that_have_no_room(monkeypatch):
+def test_names_and_labels_without_room_are_omitted_on_small_axes(monkeypatch):
     _, ax = plt.subplots(figsize=(5, 3))
     groups = {
         f"group {k}": [f"{k}.{member}" for member in range(30 if k == 5 else 2)] for k in range(12)
@@ -185,7 +185,7 @@ def test_lines_are_the_edges(case):
     assert ax.yaxis_inverted()  # the first leaf is at the top, as it is printed
 
 
-def test_names_stand_where_there_is_room():
+def test_names_are_placed_where_there_is_room():
     ax = th.plots.tree(build_named_tree())
     # without the one that is longer than its edge
     assert {text.get_text() for text in ax.texts} == {*NAMES}
@@ -214,6 +214,6 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched():
     assert tree.plot().figure is not figure
 
 
-def test_what_is_no_tree_is_refused():
+def test_input_that_is_not_a_tree_is_refused():
     with refused(ArgumentError, "plots.tree", "got EliminationByAspects"):
         th.plots.tree(th.EliminationByAspects(th.Tree.from_groups(CELEBRITIES)))

@@ -88,7 +88,7 @@ def test_no_scale_overflows(transform, scale, standardize):
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
 
 
-def test_a_function_makes_the_columns():
+def test_a_function_returns_the_columns():
     fitted = build_model(
         transform=lambda x: np.column_stack([np.exp(x[:, 0]), np.ones(len(x))])
     ).fit(X, Y)
@@ -100,7 +100,7 @@ def test_a_function_makes_the_columns():
     assert fitted.objective_ == same.objective_
 
 
-def test_inputs_as_they_are():
+def test_untransformed_inputs():
     counts = np.array([[3.0, 1.0], [2.0, 0.0], [0.0, 4.0], [1.0, 3.0], [1.0, 5.0], [2.0, 1.0]])
     fitted = build_model(transform=None).fit(counts, Y)
     assert fitted._columns_ == ["x0", "x1"]
@@ -174,7 +174,7 @@ def test_a_constant_covariate_that_is_not_standardised_warns():
 
 @pytest.mark.parametrize("constant", [0.0, 2.5, -1e-300])
 @pytest.mark.parametrize("transform", ["exponential", "exponential-pairs"])
-def test_a_constant_covariate_is_as_if_it_were_not_there(transform, constant):
+def test_a_constant_covariate_does_not_change_the_fit(transform, constant):
     more = np.insert(X, 1, constant, axis=1)
     with warned(DataWarning, "column 1") as messages:
         with_it = build_model(transform=transform).fit(more, Y)
@@ -229,7 +229,7 @@ def test_a_row_far_outside_is_predicted_by_logarithms():
     np.testing.assert_allclose(fitted.predict_proba([[800.0]]), [[0.25, 0.75]], rtol=1e-12)
 
 
-def test_a_row_the_weights_say_nothing_about_gets_the_class_frequencies():
+def test_a_row_without_weights_gets_the_class_frequencies():
     fitted = build_model(transform=None).fit(
         np.abs(X) + 0.1, ["no", "no", "yes", "yes", "yes", "yes"]
     )
@@ -238,7 +238,7 @@ def test_a_row_the_weights_say_nothing_about_gets_the_class_frequencies():
         np.testing.assert_allclose(fitted.predict_proba([[0.0, 1.0]]), [[1 / 3, 2 / 3]], rtol=1e-12)
 
 
-def test_weights_that_have_not_settled_warn(monkeypatch):
+def test_weights_that_have_not_converged_warn(monkeypatch):
     monkeypatch.setattr(pl_map.maximise_weights, "__kwdefaults__", {"start": None, "max_passes": 3})
     with warned(ConvergenceWarning, "PlackettLuceRegression") as messages:
         fitted = build_model().fit(X, Y)

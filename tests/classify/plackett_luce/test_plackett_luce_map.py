@@ -188,7 +188,7 @@ def test_hessian_of_a_part_of_the_weights():
         np.testing.assert_allclose(curve[j], turned, atol=1e-7)
 
 
-def test_a_zero_that_should_grow_is_taken_back():
+def test_a_zero_weight_that_should_grow_is_restored():
     """Started where weights that the maximum needs are exactly zero, the climb takes them back."""
     W, codes, n_classes = simulate_small_problem()
     best = fit_map(W, codes, n_classes, a=1.0)
@@ -237,7 +237,7 @@ def test_shape_and_rate_must_be_positive(argument, value):
         fit_map(*simulate_small_problem(), **{"a": 1.1, argument: value})
 
 
-def test_too_few_sweeps_are_told():
+def test_too_few_sweeps_cause_a_warning():
     assert not fit_map(*simulate_small_problem(), a=1.1, max_passes=3).converged
     assert not fit_map(*simulate_small_problem(), a=1.0, max_passes=6).converged
     assert not fit_map(
@@ -247,7 +247,7 @@ def test_too_few_sweeps_are_told():
 
 @pytest.mark.parametrize("a", [1.1, 1.0, 0.5])
 @pytest.mark.parametrize("most", [5, 50, 200])
-def test_the_limit_of_sweeps_holds_for_all_parts_of_a_search_together(a, most):
+def test_the_limit_of_sweeps_applies_to_the_complete_search(a, most):
     fit = fit_map(*problem("wine"), a=a, max_passes=most)
     assert fit.n_passes <= most + 5  # each of its stages looks at its start
     assert fit.n_passes > 0.5 * most or fit.converged

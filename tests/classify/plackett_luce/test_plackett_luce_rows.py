@@ -51,7 +51,7 @@ def test_products_are_those_of_numpy():
         )
 
 
-def test_rows_without_a_chance_give_minus_infinity_and_no_nan():
+def test_impossible_rows_give_minus_infinity_and_not_nan():
     W = np.array([[1.0, 0.0], [0.0, 1.0], [1e-200, 0.0]])
     A = np.array([[1.0, 0.0], [1e-200, 0.0]])
     sums = CovariateRows(W, [0, 1, 1], 2).compute_statistics(A, A.sum(axis=0))
@@ -82,7 +82,7 @@ def test_partial_sums_do_not_grow_with_the_rows():
     assert len(CovariateRows(np.ones((10**6, 1)), np.zeros(10**6, int), 2).spans) <= 64
 
 
-def test_equal_rows_are_put_together_exactly():
+def test_equal_rows_are_merged_exactly():
     W, codes, *_ = simulate_rows(50)
     again = np.random.default_rng(3).integers(0, 50, 1000)
     few, few_codes, counts = merge_equal_rows(W[again], codes[again])
@@ -104,14 +104,14 @@ def test_equal_rows_are_put_together_exactly():
     np.testing.assert_allclose(whole.R, fewer.R, rtol=1e-12)
 
 
-def test_the_same_row_in_many_classes_stays_as_many():
+def test_equal_rows_of_different_classes_are_not_merged():
     """Five hundred keys in a table of some thousand places: dozens share one, and only the class
     tells them apart."""
     few, few_codes, counts = merge_equal_rows(np.ones((2000, 2)), np.arange(2000) % 500)
     assert (few_codes.tolist(), counts.tolist(), len(few)) == (list(range(500)), [4.0] * 500, 500)
 
 
-def test_rows_mostly_distinct_are_left_as_they_are():
+def test_mostly_distinct_rows_are_not_merged():
     W, codes, *_ = simulate_rows(100)
     assert merge_equal_rows(W, codes)[0] is W
 

@@ -111,7 +111,7 @@ def test_non_negative_covariates_of_any_scale_give_numbers(which, factor):
     )
 
 
-def test_covariates_as_they_are_that_explain_little_are_warned_of():
+def test_untransformed_covariates_that_explain_little_cause_a_warning():
     rng = np.random.default_rng(0)
     spread = rng.random((200, 20))
     labels = spread[:, :10].sum(axis=1) > spread[:, 10:].sum(axis=1)

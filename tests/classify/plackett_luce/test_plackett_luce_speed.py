@@ -63,7 +63,7 @@ def test_a10_small_data_with_a_learned():
 @pytest.mark.parametrize(
     "stamp", [{"method": "map", "a": 1.1}, {"method": "variational", "a": 1.0}]
 )
-def test_a10_a_fit_has_room_for_w_and_not_for_another(stamp):
+def test_a10_a_fit_stores_w_only_once(stamp):
     X, y = simulate_rows(100_000)
     model = th.PlackettLuceRegression(**stamp)
     with without_warnings():

@@ -292,7 +292,7 @@ def test_integral_against_monte_carlo(a, logs):
     ).all()
 
 
-def test_integral_of_rows_far_from_what_was_seen():
+def test_integral_of_rows_far_from_the_training_data():
     """The survival function falls like t^-0.008 until the columns with counts come into sight."""
     rates = np.array([1.0, 30.0, 20.0])
     mean, error = average_drawn_probabilities(FAR, FEW, rates)

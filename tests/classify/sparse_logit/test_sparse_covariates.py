@@ -75,7 +75,7 @@ def test_sparse_covariates_give_the_fit_of_dense_ones(method, more, monkeypatch)
 
 
 @pytest.mark.fit
-def test_a_sparse_fit_is_saved_and_goes_on(tmp_path):
+def test_a_sparse_fit_is_saved_and_resumed(tmp_path):
     one = fit_model(sparse.csr_array(X), method="laplace")
     one.save(tmp_path / "sparse.nc")
     again = th.load(tmp_path / "sparse.nc")
@@ -92,7 +92,7 @@ def test_a_sparse_fit_is_saved_and_goes_on(tmp_path):
 
 
 @pytest.mark.unit
-def test_auto_with_sparse_covariates_chooses_among_what_takes_them():
+def test_auto_chooses_a_method_for_sparse_covariates():
     for data in (X, sparse.csr_array(X)):
         assert without_fit(th.SparseMultinomialLogit(), data, Y).method_ == "polya-gamma"
     assert (
@@ -135,7 +135,7 @@ def test_a_normal_law_of_many_coefficients_is_forecast():
 
 
 @pytest.mark.unit
-def test_what_is_too_large_for_draws_is_refused_in_a_sentence():
+def test_a_sparse_matrix_too_large_for_draws_is_refused():
     wide = sparse.random_array((90, 20_000), density=1e-2, rng=1, format="csr")
     with refused(DataError, "(90, 20000)", "method='map'"):
         th.SparseMultinomialLogit().fit(wide, Y)
@@ -150,7 +150,7 @@ def test_what_is_too_large_for_draws_is_refused_in_a_sentence():
 
 @pytest.mark.fit
 @pytest.mark.parametrize("standardize", [True, False])
-def test_words_that_no_text_of_a_fold_has_are_no_matter_for_a_warning(standardize):
+def test_words_missing_from_a_fold_cause_no_warning(standardize):
     model = th.SparseMultinomialLogit("map", eta=1.0, standardize=standardize)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -25,7 +25,7 @@ def fit_model(X=X, y=Y, **arguments):
         return fit_rows(th.SparseMultinomialLogit, X, y, **(SHORT | arguments))
 
 
-def test_what_is_there_after_fit():
+def test_attributes_exist_after_fit():
     frame = pd.DataFrame(X, columns=["width", "height"])
     model = fit_model(frame, np.array(["low", "mid", "top"])[Y])
     assert model.classes_.tolist() == ["low", "mid", "top"] and model._reference_ == "low"
@@ -59,7 +59,7 @@ def test_what_is_there_after_fit():
     )
 
 
-def test_a_fixed_eta_and_no_intercept_are_left_out():
+def test_a_fixed_eta_and_a_missing_intercept_are_omitted():
     model = fit_model(eta=2.0, fit_intercept=False)
     assert (model.posterior_["posterior"]["eta"].values == 2.0).all()
     assert "intercept" not in model.posterior_["posterior"]
@@ -69,7 +69,7 @@ def test_a_fixed_eta_and_no_intercept_are_left_out():
 
 
 @pytest.mark.long
-def test_the_horseshoe_has_scales_of_its_own(tmp_path):
+def test_the_horseshoe_records_its_scales(tmp_path):
     model = fit_model(prior="horseshoe")
     assert model.summary().index[:3].to_list() == ["log_tau", "slab", "log_likelihood"]
     assert (model.posterior_["posterior"]["tau"] > 0).all() and "eta" not in model.posterior_[
@@ -99,7 +99,7 @@ def test_the_horseshoe_leaves_large_coefficients_and_shrinks_small_ones():
     assert small[1] < 0.6 * small[0] and horseshoe.coef_[0, 0] > 0.8 * laplace.coef_[0, 0] > 1.5
 
 
-def test_coefficients_apply_to_covariates_as_given():
+def test_coefficients_apply_to_original_units():
     model, scaled = fit_model(), fit_model(X * [1000.0, 0.01] + [5.0, -3.0])
     assert np.allclose(scaled.coef_ * [1000.0, 0.01], model.coef_, rtol=1e-6)
     at = X[:5] @ model.coef_.T + model.intercept_
@@ -151,7 +151,7 @@ def test_ctrl_c_before_any_draw_leaves_no_model(monkeypatch):
         model.predict(X)
 
 
-def test_chains_that_are_too_short_are_said_to_be():
+def test_short_chains_are_reported():
     with warned(ConvergenceWarning, "has not converged") as said:
         th.SparseMultinomialLogit(draws=20, tune=5, chains=2, random_state=1).fit(X, Y, thin=1)
     assert said[0].filename == __file__
@@ -268,7 +268,7 @@ def test_a8_error_rates_of_table_2_over_more_splits(name, published):
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-def test_tables_say_on_which_scale_coefficients_stand(standardize):
+def test_tables_state_the_scale_of_coefficients(standardize):
     wide = X * [1.0, 100.0]
     model = fit_model(wide, standardize=standardize)
     unit, own = (

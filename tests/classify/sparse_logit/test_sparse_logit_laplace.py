@@ -135,7 +135,7 @@ def test_it_agrees_with_the_sampler_where_there_are_many_rows():
     np.testing.assert_allclose(*(each.predict_proba(data[:50]) for each in fits), atol=0.01)
 
 
-def test_few_rows_are_warned_of_and_many_coefficients_refused(monkeypatch):
+def test_few_rows_cause_a_warning_and_many_coefficients_are_refused(monkeypatch):
     few = stats.norm.rvs(size=(30, 4), random_state=1)
     with warned(DataWarning, "20 rows", "'polya-gamma'"):
         th.SparseMultinomialLogit(method="laplace", draws=100, random_state=1).fit(

@@ -143,7 +143,7 @@ def test_more_columns_than_rows_and_columns_that_are_equal():
 
 
 @pytest.mark.fit
-def test_what_a_fit_by_map_says(monkeypatch, tmp_path):
+def test_the_answers_of_a_fit_by_map(monkeypatch, tmp_path):
     model = build_model().fit(X, Y)
     rows = model.summary()
     assert rows.columns.tolist() == ["mean"] and len(rows) == np.count_nonzero(model.coef_)
@@ -168,7 +168,7 @@ def test_what_a_fit_by_map_says(monkeypatch, tmp_path):
 
 @pytest.mark.fit
 @pytest.mark.parametrize(("prior", "eta"), [({}, 1.0), ({"shape": 2.0, "rate": 0.5}, 4.0)])
-def test_an_eta_that_is_not_given_is_its_prior_mean(prior, eta):
+def test_the_default_eta_is_its_prior_mean(prior, eta):
     model = th.SparseMultinomialLogit(method="map", **prior).fit(X, Y)
     assert model.objective_ == build_model(eta).fit(X, Y).objective_
     assert model.eta is None  # as it was given: scikit-learn copies estimators by their arguments

@@ -233,14 +233,14 @@ def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
     [("horseshoe", (90, 13, 3), 3), ("horseshoe", (50, 301, 2), 64)]
     + [("laplace", (90, 13, 3), 1), ("laplace", (50, 301, 2), 4), ("laplace", (50, 301, 3), 10)],
 )
-def test_the_usual_sweeps_between_two_draws(prior, size, thin):
+def test_default_sweeps_between_two_draws(prior, size, thin):
     rows, columns, classes = size
     X, y = np.random.default_rng(1).random((rows, columns - 1)), np.arange(rows) % classes
     assert run_of(th.SparseMultinomialLogit("polya-gamma", prior=prior), X, y).run.thin == thin
 
 
 @pytest.mark.long
-def test_the_usual_draws_of_the_horseshoe_pass_their_convergence():
+def test_default_draws_of_the_horseshoe_converge():
     """Correlated covariates, of which tau once had 244 effective draws; and more covariates than
     rows (26)."""
     rng = np.random.default_rng(3)
