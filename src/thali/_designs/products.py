@@ -207,9 +207,9 @@ def draw_utilities(
     A fitted pilot supplies its own draws; `prior_sd` gives normal draws; otherwise there is one
     draw, the expected utilities.
     """
-    from thali._choice.answers.logits import LogitAnswers
+    from thali._choice.answers.logit_chooser import LogitReports
 
-    if isinstance(prior, LogitAnswers):
+    if isinstance(prior, LogitReports):
         if prior_sd is not None:
             raise ArgumentError(
                 Argument("prior_sd"),

@@ -543,9 +543,10 @@ def test_segments_of_a_report_have_a_name_that_no_column_has():
     codes = np.zeros(2, np.uint8)
     known = MarketPeople(2, (PeopleColumn("segment", ("old", "new"), codes),), (), (), ())
     draws = MarketDraws((), None, 0.0, (None, None), (), "draws", people=known)
-    found = draws.with_people("segment", ("1: A",), codes)
+    found = draws.add_people_column("segment", ("1: A",), codes)
     assert [column.name for column in found.people.columns] == ["segment", "segment of this report"]
     names = [
-        column.name for column in found.with_people("segment", ("1: A",), codes).people.columns
+        column.name
+        for column in found.add_people_column("segment", ("1: A",), codes).people.columns
     ]
     assert len(set(names)) == 3

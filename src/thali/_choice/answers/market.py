@@ -65,7 +65,7 @@ def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
     frame = products.set_axis([str(name) for name in products.columns], axis=1)
     if SCENARIO not in frame.columns or SCENARIO in scheme.names:
         return [_parse_market(scheme, frame, None)]
-    names = np.array([as_label(value) for value in frame[SCENARIO]], dtype=object)
+    names = np.array([as_label(cell) for cell in frame[SCENARIO]], dtype=object)
     if (names == "").any():
         raise DataError(
             f"Column {SCENARIO!r} is empty in row {frame.index[int((names == '').argmax())]}; fill"
@@ -140,37 +140,32 @@ def _parse_market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | N
 
 
 def _add_no_choice_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
-    """The table in which a row whose attributes are empty or called none is the no-choice option,
-    unless marked."""
+    """Mark rows whose attributes are empty or named none as the no-choice option.
+
+    Tables with a column that marks it are unchanged.
+    """
     absent = [
         (name, label)
         for name, label in scheme.none
         if name not in frame.columns and name not in scheme.names
     ]
-    own = [attribute.name for attribute in scheme.attributes if attribute.name in frame.columns]
-    if not absent or len(absent) < len(scheme.none) or not own:
+    names = [attribute.name for attribute in scheme.attributes if attribute.name in frame.columns]
+    if not absent or len(absent) < len(scheme.none) or not names:
         return frame
-    empty = np.all(
+    is_none = np.all(
         [
-            [_is_no_choice(as_label(value), scheme.levels[name]) for value in frame[name]]
-            for name in own
+            [_is_no_choice(as_label(cell), scheme.levels[name]) for cell in frame[name]]
+            for name in names
         ],
         axis=0,
     )
-    if not empty.any():
+    if not is_none.any():
         return frame
-    rows = [str(number) for number in range(len(frame))]
-    return frame.assign(
-        **{
-            name: [
-                label if is_none else "0" if label == "1" else f"product {row}"
-                for is_none, row in pairs
-            ]
-            for (name, label), pairs in (
-                (each, list(zip(empty, rows, strict=True))) for each in absent
-            )
-        }
-    )
+    columns = {}
+    for name, label in absent:
+        others = ["0" if label == "1" else f"product {row}" for row in range(len(frame))]
+        columns[name] = np.where(is_none, label, others).tolist()
+    return frame.assign(**columns)
 
 
 def _is_no_choice(label: str, levels: Sequence[str]) -> bool:

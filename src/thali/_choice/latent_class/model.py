@@ -26,8 +26,8 @@ from thali.errors import (
 )
 
 from ..answers.check import ChoiceModelCheck
-from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import of_tastes
+from ..answers.logit_chooser import LogitChooser, LogitReports
+from ..answers.segments import estimate_taste_preferences
 from ..coding import (
     Coding,
     build_coding,
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 CHOICES = (BIC, HELD_OUT)
 
 
-class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
+class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
     r"""The latent-class logit: everybody belongs to one of a few classes, and each class has tastes
     of its own.
 
@@ -612,12 +612,12 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
             self.membership_.to_numpy(),
             lambda kept, rng: (tastes[kept], sizes[kept]),
             covariance=np.nan_to_num(self.covariance_.to_numpy()[parameters:, parameters:]),
-            kinds=np.concatenate([draws.of_people[:1], draws.of_people]),
+            respondent_classes=np.concatenate([draws.of_people[:1], draws.of_people]),
         )
 
     def _preferences(self) -> "Preferences":
         self._require_fitted()
-        return of_tastes(self._individual_draws(), self._coding_, self._data_)
+        return estimate_taste_preferences(self._individual_draws(), self._coding_, self._data_)
 
     def _individual_draws(self) -> np.ndarray:
         """Tastes of everybody in every draw, shape (draws, respondents, p)."""

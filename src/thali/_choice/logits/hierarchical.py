@@ -21,8 +21,8 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..answers.check import ChoiceModelCheck, read_summary_rows
 from ..answers.chooser import check_probability
-from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import of_tastes
+from ..answers.logit_chooser import LogitChooser, LogitReports
+from ..answers.segments import estimate_taste_preferences
 from ..coding import (
     Coding,
     build_coding,
@@ -84,7 +84,7 @@ def modelled_attention(model: Any, name: str) -> None:
         )
 
 
-class HierarchicalLogit(LogitAnswers, MarkovChainModel, ChoiceModelCheck):
+class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
     r"""The hierarchical logit: every person has tastes of their own, which are normally
     distributed.
 
@@ -569,7 +569,9 @@ class HierarchicalLogit(LogitAnswers, MarkovChainModel, ChoiceModelCheck):
         return data, drawn["chosen"][0]
 
     def _preferences(self) -> "Preferences":
-        return of_tastes(flat(self._view.draws["beta"].values), self._coding_, self._get_fit_data())
+        return estimate_taste_preferences(
+            flat(self._view.draws["beta"].values), self._coding_, self._get_fit_data()
+        )
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
         return read_summary_rows(self._view.draws) | rates_of(self._view.draws)

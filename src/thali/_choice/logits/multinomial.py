@@ -17,7 +17,7 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..answers.logits import LogitAnswers, LogitChooser
+from ..answers.logit_chooser import LogitChooser, LogitReports
 from ..coding import (
     Coding,
     build_coding,
@@ -49,7 +49,7 @@ _STEPS = 7  # of Newton's method, usually
 _DRAWS, _SEED = 2_000, 0  # of the sampling distribution of the estimate
 
 
-class MultinomialLogit(LogitAnswers, Model):
+class MultinomialLogit(LogitReports, Model):
     r"""The multinomial logit, fitted by maximum likelihood: one vector of tastes for everybody.
 
     .. math:: P(x_j \mid X) = e^{x_j^T \beta} \Big/ \sum_{j' \in X} e^{x_{j'}^T \beta}
