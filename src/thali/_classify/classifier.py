@@ -96,7 +96,7 @@ class Classifier(Predictions, MarkovChainModel):
         raise NotImplementedError
 
     def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
-        """Build the job of a fit to a Dask array; None if X is not one."""
+        """Build the job of a fit to a Dask array; None for other X."""
         return None
 
     def fit(
@@ -167,7 +167,7 @@ class Classifier(Predictions, MarkovChainModel):
             )
             work = self._build_block_job(X, y, sample_weight, run)
             work = work or self._build_fit_job(self._training_data(X, y, sample_weight), run)
-            # classes and columns are known from the data before anything is learned
+            # attributes of classes and columns, which are set before the fit
             class_attributes = self._get_fitted_attributes()
             return self._run_job(replace(work, run=lambda: class_attributes | work.run()))
         except BaseException:

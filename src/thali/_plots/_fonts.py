@@ -19,11 +19,8 @@ if TYPE_CHECKING:
 
 _MISSING_GLYPH = "□"  # replaces a character that no font has
 _LAST_RESORT_FONT = "Last Resort"  # font of matplotlib with a box for every character
-_INVISIBLE_CATEGORIES = (
-    "Cc",
-    "Cf",
-    "Mn",
-)  # categories of characters that occupy no space on the line
+# categories of characters that occupy no space on the line
+_INVISIBLE_CATEGORIES = ("Cc", "Cf", "Mn")
 _MAX_NAMED = 5
 # characters reported in a warning, as the plots of one report lack the same characters
 _warned: set[str] = set()

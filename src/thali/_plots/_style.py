@@ -37,7 +37,7 @@ def create_axes(width: float, height: float, rows: int = 1, columns: int = 1) ->
 
 
 def ensure_axes(ax: "Axes | None", width: float, height: float) -> "Axes":
-    """Return the axes, or those of a new figure of this size."""
+    """Return the axes, or axes of a new figure of this size."""
     return create_axes(width, height)[0] if ax is None else ax
 
 

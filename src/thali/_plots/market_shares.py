@@ -88,7 +88,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
 
 
 def _write_changes(ax: "Axes", y: np.ndarray, table: "pandas.DataFrame") -> None:
-    """Write the change of each share in percentage points beside the bars."""
+    """Write the change of each share in percentage points next to the bars."""
     transform = ax.get_yaxis_transform()
     ax.text(1.03, 1.02, "change (points)", transform=ax.transAxes, fontsize=8, va="bottom")
     for row_y, row in zip(y, table.to_dict("records"), strict=True):

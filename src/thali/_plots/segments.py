@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_MAX_LEVELS = 28  # of more levels, those in which segments differ most
+_MAX_LEVELS = 28  # with more levels, only levels where segments differ most
 _SEGMENT_WIDTH, _LINE_LENGTH = 1.75, 24  # inches per segment, characters per line
 
 

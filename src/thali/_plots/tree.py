@@ -17,11 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-_MAX_FONT_SIZE, _MIN_FONT_SIZE, _NAME_FONT_SIZE = (
-    9,
-    5,
-    8,
-)  # points
+# points
+_MAX_FONT_SIZE, _MIN_FONT_SIZE, _NAME_FONT_SIZE = 9, 5, 8
 _GAP = 2.0  # points between a name and a line
 _OFFSETS = ((_GAP, "bottom"), (-_GAP, "top"))  # tried positions of a name: above and below its edge
 

@@ -47,7 +47,7 @@ from .state import (
 
 # per trajectory; 6, 10 or 20 gave fewer effective draws per second
 MAX_LEAPFROG_STEPS = 15
-# shares of tuning after which the mass is set from the draws since the last
+# ends of windows, as shares of tuning; the mass is set from the draws of a window
 _WINDOWS = (0.1, 0.2, 0.35, 0.6, 0.9)
 _TARGET = 0.65  # target acceptance probability
 _TIME, _AVERAGE, _CENTRE, _ERROR, _N_DRAWS, ACCEPTANCE = range(6)  # in WeightMotion.real

@@ -192,7 +192,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
         self.random_state = random_state
 
     def __getstate__(self) -> Any:
-        """Return what a copy is made of, with the setting that `vars` does not contain."""
+        """Return the state of a copy, with the setting that `vars` does not contain."""
         return super().__getstate__(), {"_transform": self._transform}
 
     def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
