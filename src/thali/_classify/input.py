@@ -278,12 +278,12 @@ def format_class_label(label: Any) -> str:
 
 
 def join_first(names: Iterable[str]) -> str:
-    """Join the first five names; an ellipsis stands for more."""
+    """Join the first five names; an ellipsis represents more."""
     names = list(names)
     return ", ".join(names[:5]) + ", ..." * (len(names) > 5)
 
 
-# Covariates on one scale: those of the training data have mean 0 and standard deviation 1 ---------
+# Standardised covariates: mean 0 and standard deviation 1 in the training data --------------------
 
 
 class Standardization(NamedTuple):

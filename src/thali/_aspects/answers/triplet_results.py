@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import is_list, whole
+from thali._arguments import check_integer, is_list
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._data.triplets import Triplets
 from thali._data.triplets.rows import list_pairs
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.ranks import average_ranks
-from thali._labels import positions, suggest
+from thali._labels import index_labels, suggest
 from thali._model.next_question import (
     EVERYTHING,
     QuestionOutcomes,
@@ -113,7 +113,7 @@ def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
 
 def read_pair_sets(sets: Any, labels: list[str]) -> PairSets:
     """Return the pairs of sets of labels, set after set."""
-    index_of_label = positions(labels)
+    index_of_label = index_labels(labels)
     if isinstance(sets, Triplets):
         for label in sets.labels:
             _check_known(label, index_of_label, "The data name")
@@ -197,7 +197,7 @@ def next_triplets_table(
     choice = choose_questions(
         QuestionOutcomes(p, start),
         build_learning_target(goal, columns, labels, rng, (EVERYTHING,)),
-        whole("n", n, 1),
+        check_integer("n", n, 1),
         rng,
     )
     return tabulate_questions(

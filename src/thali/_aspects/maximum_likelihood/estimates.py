@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import between
+from thali._arguments import check_open_interval
 from thali._data.pairs import PairedComparisons
 from thali._model.clusters import AnswersByRespondent, DesignEffect, compute_design_effect
 from thali._model.respondent_scores import (
@@ -291,7 +291,10 @@ class Estimates:
         from scipy.special import stdtrit
 
         return float(
-            stdtrit(self.error_df, tails_of(between("ci", ci, "the probability of an interval"))[1])
+            stdtrit(
+                self.error_df,
+                tails_of(check_open_interval("ci", ci, "the probability of an interval"))[1],
+            )
         )
 
     @cached_property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._data.kinds import GROUPS, SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run, TimeIsUp, TimeLimit
 from thali._inference.numerics.counts import log_normal_density
@@ -438,7 +438,7 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _parts_but_sigma(self, data: Any) -> dict[Any, Any]:
         """The parts, with a learned sigma where one is to be chosen."""
-        one_of("constant", self.constant, (True, False))
+        check_allowed("constant", self.constant, (True, False))
         rules = rules_for(data)
         self._refuse_others(rules.kind)
         return {
@@ -618,7 +618,7 @@ class AdditiveClustering(AdditiveAnswers):
         from ..answers.estimate import ESTIMATORS, estimate_features
         from ..draws.feature_columns import read_columns
 
-        one_of("kind", kind, ESTIMATORS)
+        check_allowed("kind", kind, ESTIMATORS)
         posterior = self._view
 
         def make() -> "Estimate":

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import between, one_of, positive
+from thali._arguments import check_allowed, check_open_interval, check_positive
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._inference.indexing import space_evenly
@@ -389,7 +389,9 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
     def _price(self, data: "ChoiceExperiment", coding: "Coding") -> str | None:
         """The attribute of money in willingness-to-pay space."""
         return (
-            price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
+            price_of_space(data, coding)
+            if check_allowed("space", self.space, SPACES) == MONEY
+            else None
         )
 
     def _prior(self, p: int) -> Any:
@@ -446,7 +448,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         care very much.
         """
         posterior = self._view.draws
-        ci = between("ci", ci, "the probability of an interval")
+        ci = check_open_interval("ci", ci, "the probability of an interval")
         return self._compute_once(f"attention {ci}", lambda: attention_tables(posterior, ci))
 
     @requires(modelled_attention)
@@ -497,7 +499,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         other = (
             usual
             if scale is None
-            else positive("scale", scale, "the prior scale of a variance between respondents")
+            else check_positive("scale", scale, "the prior scale of a variance between respondents")
         )
         data = self._get_fit_data()
         if data is None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._described import Facts
 from thali._labels import shorten
 from thali._model.base import Job, Model
@@ -201,7 +201,9 @@ class MultinomialLogit(LogitReports, Model):
 
         coding = build_coding(data, self.linear, self.knots, self.interactions)
         price = (
-            price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
+            price_of_space(data, coding)
+            if check_allowed("space", self.space, SPACES) == MONEY
+            else None
         )
         refuse_many_levels(data, coding.linear)
         tasks = encode_choices(data, coding)

@@ -386,9 +386,8 @@ def sample_prior_weights(
     a_draws, weights, codes, likelihoods = [], [], [], []
     for rng in rngs:
         a = math.exp(rng.uniform(prior.low, prior.high)) if prior.learned else math.exp(prior.low)
-        log_weights = _sample_log_gamma(
-            rng, a, (len(classes), W.shape[1])
-        )  # the rate b has no influence
+        # the rate b has no influence
+        log_weights = _sample_log_gamma(rng, a, (len(classes), W.shape[1]))
         log_scores = np.logaddexp.reduce(logs[:, None, :] + log_weights, axis=2)
         log_p = log_scores - np.logaddexp.reduce(log_scores, axis=1, keepdims=True)
         row_codes = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)

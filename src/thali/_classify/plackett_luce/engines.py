@@ -300,10 +300,10 @@ def build_gibbs_sampling(
     from .draws import build_weight_tree
     from .state import repeat_rows
 
-    m, n_classes = model, len(model.classes_)
+    n_classes = len(model.classes_)
     W, codes = repeat_rows(source)
     default_settings = build_gibbs_settings(
-        W.size, m.a, m.a_range, m.b, run.min_draws, run.tune, run.chains, run.thin
+        W.size, model.a, model.a_range, model.b, run.min_draws, run.tune, run.chains, run.thin
     )
     bound = limit_run(run, default_settings.thin, CELL_SECONDS * W.size * n_classes)
     run = bound.run._replace(thin=bound.thin)
@@ -315,15 +315,19 @@ def build_gibbs_sampling(
         return build_weight_chains(replace(settings, draws=draws), W, codes, n_classes, seed)
 
     def build_tree(chains: Sequence[WeightChain]) -> "xarray.DataTree":
-        return build_weight_tree(chains, settings, source, m.classes_, m._columns_)
+        return build_weight_tree(chains, settings, source, model.classes_, model._columns_)
 
     def build_attributes(
         tree: "xarray.DataTree", chains: Sequence[WeightChain], seed: Any
     ) -> dict[str, Any]:
         draws = PosteriorTree(tree).draws
         return {
-            "weights_": m._label_weights(draws["weights"].values.mean(axis=(0, 1)), m._columns_),
-            "a_": float(np.exp(np.log(draws["a"].values).mean())) if m.a is None else float(m.a),
+            "weights_": model._label_weights(
+                draws["weights"].values.mean(axis=(0, 1)), model._columns_
+            ),
+            "a_": float(np.exp(np.log(draws["a"].values).mean()))
+            if model.a is None
+            else float(model.a),
             "log_likelihood_": float(draws["log_likelihood"].values.mean()),
             "_n_passes_": sum(chain.sweeps for chain in chains),
         }

@@ -156,9 +156,8 @@ def build_quadrature_rule(q: int, radii: int) -> QuadratureRule:
     """Build the points on rotated axes at Gauss-Laguerre radii, and weights."""
     from scipy.special import roots_genlaguerre
 
-    half_squares, radius_weights = roots_genlaguerre(
-        radii, 0.5 * q - 1.0
-    )  # for half the squared length
+    # nodes for half the squared length
+    half_squares, radius_weights = roots_genlaguerre(radii, 0.5 * q - 1.0)
     rng = np.random.default_rng(0)
     rotations = [
         np.linalg.qr(rng.normal(size=(q, q)))[0] for _ in range(1 if q == 1 else max(2, 8 // q))
@@ -302,9 +301,8 @@ def evaluate_root_log_density(
     shape: float, absolute_sum: float, rate: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a grid of ln v and its log density, up to a constant."""
-    mode = (
-        2.0 * shape / (absolute_sum + math.sqrt(absolute_sum * absolute_sum + 8.0 * shape * rate))
-    )  # of ln v
+    root = math.sqrt(absolute_sum * absolute_sum + 8.0 * shape * rate)
+    mode = 2.0 * shape / (absolute_sum + root)  # of ln v
     width = 1.0 / math.sqrt(absolute_sum * mode + 4.0 * rate * mode * mode)
     log_v = math.log(mode) + width * np.linspace(-12.0, 8.0, 801)
     v = np.exp(log_v)

@@ -252,10 +252,8 @@ def find_largest_eta(observed: ObservedRows) -> float:
 # The fit by the posterior mode, its path over eta, and predictions
 
 
-N_PATH_POINTS, SMALLEST_ETA_SHARE = (
-    30,
-    1e-4,
-)  # the smallest as a share of the largest
+# number of eta of a path, and the smallest as a share of the largest
+N_PATH_POINTS, SMALLEST_ETA_SHARE = 30, 1e-4
 
 
 def build_observed_rows(
