@@ -12,15 +12,15 @@ from thali._compile.jit import kernel, scalar
 from thali._data.groups import GroupedData
 from thali._model.evidence import EvidenceRun
 from thali._model.prior_sample import PriorSample
-from thali._people.columns import RespondentCovariates, covariates_of
 from thali._people.populations import (
     ADJUSTED,
     COMMON,
     SIMILAR,
     Groups,
     Individuals,
-    unknown_respondents,
+    unknown_respondents_error,
 )
+from thali._people.respondent_columns import RespondentCovariates, build_covariates
 from thali._posterior.dependence import of_one_person
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.view import Posterior
@@ -152,7 +152,7 @@ class EveryPerson(SeveralGroups):
             try:
                 parts = one.by_respondent()
             except DataError:
-                raise unknown_respondents(self.people) from None
+                raise unknown_respondents_error(self.people) from None
             given = GroupedData(parts, one.people)
         elif any(len(part.respondents) > 1 for part in groups_of(given, SIMILAR).data):
             raise ArgumentError(
@@ -183,7 +183,7 @@ class EveryPerson(SeveralGroups):
 
     def _known(self, data: GroupedData) -> RespondentCovariates:
         """What is known of everybody that their weights depend on."""
-        return covariates_of(self.people.by, data.people, len(data))
+        return build_covariates(self.people.by, data.people, len(data))
 
     def _posterior(
         self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]

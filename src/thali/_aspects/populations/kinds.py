@@ -12,8 +12,8 @@ from thali._data.choices import Choices
 from thali._inference.arrays import Arrays
 from thali._people.populations import (
     LatentClasses,
-    refuse_few_respondents,
-    unknown_respondents,
+    check_enough_respondents,
+    unknown_respondents_error,
 )
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
@@ -82,9 +82,9 @@ class UnknownKinds(Population):
         )
 
     def completed(self, tree: "xarray.DataTree") -> "xarray.DataTree":
-        from thali._people.class_order import with_class_order
+        from thali._people.class_order import add_class_order
 
-        return with_class_order(tree)
+        return add_class_order(tree)
 
     def prior_sample(
         self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
@@ -282,8 +282,8 @@ def people_answered(data: Any, people: LatentClasses) -> Any:
     """The answers, if it is known who gave them, and there are respondents for so many classes."""
     data = as_pairs(data)
     if not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any()):
-        raise unknown_respondents(people)
-    refuse_few_respondents(people, data.respondents)
+        raise unknown_respondents_error(people)
+    check_enough_respondents(people, data.respondents)
     return data
 
 

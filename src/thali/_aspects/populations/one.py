@@ -14,7 +14,7 @@ from thali._model.prior_sample import (
     build_predictive_group,
     select_observed,
 )
-from thali._people.populations import refuse_one_group
+from thali._people.populations import check_not_groups
 from thali._posterior.view import Posterior
 
 from ..draws.columns import columns_of, columns_of_chains
@@ -113,7 +113,7 @@ class One(Population):
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
         if isinstance(given, Mapping):
             refuse_groups_of_own()
-        refuse_one_group(self.people)
+        check_not_groups(self.people)
         return convert(given)
 
     def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:

@@ -14,7 +14,7 @@ from thali._inference.seeds import spawn_generators
 from thali._labels import plural
 from thali._model.engine import PreparedFit
 from thali._model.requirements import mark_as_setup
-from thali._people.columns import MarketPeople, people_of
+from thali._people.respondent_columns import MarketRespondents, describe_respondents
 
 from .chooser import (
     AS_FITTED,
@@ -557,12 +557,12 @@ def market_draws(chooser: "LogitChooser") -> MarketDraws:
     )
 
 
-def _people(chooser: "LogitChooser") -> MarketPeople | None:
+def _people(chooser: "LogitChooser") -> MarketRespondents | None:
     """What is known of people who differ, and their kinds."""
     if not chooser.has_individuals:
         return None
     classes = 0 if chooser.membership is None else chooser.membership.shape[1]
-    return people_of(
+    return describe_respondents(
         chooser.people,
         len(chooser.data.respondents),
         tuple(f"class {k + 1}" for k in range(classes)),

@@ -14,7 +14,7 @@ from thali._labels import listed, shorten
 from thali._model.finding import Finding, Text
 from thali._model.phrases import phrase
 from thali._page import as_json
-from thali._people.columns import MAX_VALUES, MarketPeople, PeopleColumn
+from thali._people.respondent_columns import MAX_VALUES, MarketRespondents, RespondentColumn
 from thali._posterior.interval import INTERVAL, interval_name, level_name, tails_of
 from thali.errors import DataWarning
 
@@ -81,7 +81,7 @@ class MarketDraws(NamedTuple):
     size: str  # draws and people in words
     # whether the first draw is an estimate, and the others of its sampling distribution
     is_estimate: bool = False
-    people: MarketPeople | None = None  # None: there is nobody to choose
+    people: MarketRespondents | None = None  # None: there is nobody to choose
     # On which part of the occasions each product is found that is told apart by its last cell;
     # None: all are, on all.
     available: tuple[float, ...] | None = None
@@ -122,11 +122,11 @@ class MarketDraws(NamedTuple):
     def with_people(self, name: str, labels: tuple[str, ...], codes: np.ndarray) -> "MarketDraws":
         """The same with one more column by which people are chosen, whose name is another one than
         theirs."""
-        known = self.people or MarketPeople(len(codes), (), (), (), ())
+        known = self.people or MarketRespondents(len(codes), (), (), (), ())
         taken = {column.name for column in known.columns}
         while name in taken:
             name = f"{name} of this report"
-        column = PeopleColumn(name, labels, codes)
+        column = RespondentColumn(name, labels, codes)
         return self._replace(people=known._replace(columns=(*known.columns, column)))
 
     def described(
@@ -435,7 +435,7 @@ def _for_script(draws: "MarketDraws", offered: Offered, ci: float, price: str | 
         "none_name": offered.none or NONE,
         "offers_none": offered.none is not None,
         "products": list(offered.products.items()),
-        "people": None if draws.people is None else draws.people.packed(),
+        "people": None if draws.people is None else draws.people.to_json(),
         "tails": tails_of(ci),
         "interval": interval_name(ci),
         "interval_words": f"{level_name(ci)} of the draws",
