@@ -10,7 +10,7 @@ from thali._data.facts import MAX_LISTED
 from thali._data.rows import Observations, TrainingData, merge_rows, wrap_sparse_rows
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
-from thali._labels import listed, plural
+from thali._labels import format_plural, list_names
 from thali._late import carried_out_by
 from thali._model.base import Job
 from thali._model.chain_model import MarkovChainModel, require_prior
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 class Classifier(Predictions, MarkovChainModel):
     """Base of a classifier that works with scikit-learn's tools.
 
-    scikit-learn itself is not required. A subclass has `_build_job(data, run)` for `TrainingData`,
-    `_compute_probabilities(matrix)`, `_iterate_probabilities(matrix)` and
+    scikit-learn itself is not required. A subclass has `_build_fit_job(data, run)` for
+    `TrainingData`, `_compute_probabilities(matrix)`, `_iterate_probabilities(matrix)` and
     `_sample_prior_draws(matrix, rngs)`: matrix is a C-contiguous array of float (n, d), codes are
     positions in `classes_`, and probabilities an array (n, K). If a fit fails, all attributes that
     it has set are deleted, so that a model is never half fitted.
@@ -64,6 +64,7 @@ class Classifier(Predictions, MarkovChainModel):
     tune: int
     chains: int
     random_state: Any
+    class_weight: Any = None
     _FINDINGS: ClassVar[str] = "thali._classify.findings"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
 
@@ -76,30 +77,26 @@ class Classifier(Predictions, MarkovChainModel):
         return settings
 
     def _format_python(self) -> str:
-        """Return the fit as Python code.
-
-        Draws and seed are arguments of the constructor.
-        """
+        """Return the fit as Python code."""
+        # Draws and seed are arguments of the constructor.
         return f"import thali as th\n\nmodel = th.{' '.join(repr(self).split())}\nmodel.fit(X, y)"
 
     def __repr__(self) -> str:  # before and after a fit, as scikit-learn has it
         return self._format_call()
 
-    def _build_job(self, data: TrainingData, run: Run) -> Job:
+    def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         """Build the job of a fit to checked data."""
         raise NotImplementedError
 
     def _sample_prior_draws(
         self, matrix: np.ndarray, rngs: Any
     ) -> "tuple[xarray.Dataset, np.ndarray]":
-        """Sample parameters from the prior, and class codes (draws, n) given them.
-
-        The parameters are a group of a tree.
-        """
+        """Sample parameters from the prior, and class codes (draws, n) given them."""
+        # The parameters are a group of a tree.
         raise NotImplementedError
 
     def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
-        """Build the job of a fit to a Dask array; None if X is not one."""
+        """Build the job of a fit to a Dask array; None for other X."""
         return None
 
     def fit(
@@ -169,8 +166,8 @@ class Classifier(Predictions, MarkovChainModel):
                 self.draws, self.tune, self.chains, thin, cores, seed, progressbar, job, max_time
             )
             work = self._build_block_job(X, y, sample_weight, run)
-            work = work or self._build_job(self._training_data(X, y, sample_weight), run)
-            # classes and columns are known from the data before anything is learned
+            work = work or self._build_fit_job(self._training_data(X, y, sample_weight), run)
+            # attributes of classes and columns, which are set before the fit
             class_attributes = self._get_fitted_attributes()
             return self._run_job(replace(work, run=lambda: class_attributes | work.run()))
         except BaseException:
@@ -183,22 +180,14 @@ class Classifier(Predictions, MarkovChainModel):
         weight = check_row_weights(sample_weight, len(codes))
         if sample_weight is not None:
             warn_about_small_weights(weight, len(self.classes_))
-        weight = apply_class_weights(weight, codes, self.classes_, self._class_weight())
-        return (
-            wrap_sparse_rows(matrix, codes, weight)
-            if is_sparse(matrix)
-            else merge_rows(matrix, codes, weight)
-        )
-
-    def _class_weight(self) -> Any:
-        """Return the class weights that the user passed."""
-        return None
+        weight = apply_class_weights(weight, codes, self.classes_, self.class_weight)
+        if is_sparse(matrix):
+            return wrap_sparse_rows(matrix, codes, weight)
+        return merge_rows(matrix, codes, weight)
 
     def _reword_warning(self, warning: ThaliWarning) -> ThaliWarning:
-        """Return a convergence warning with the same text for all fits.
-
-        Python then shows it once for the many fits of a search.
-        """
+        """Return a convergence warning with the same text for all fits."""
+        # Python then shows it once for the many fits of a search.
         if not isinstance(warning, ConvergenceWarning):
             return warning
         return ConvergenceWarning(
@@ -352,8 +341,8 @@ class Classifier(Predictions, MarkovChainModel):
 
     def _describe_size(self, n_rows: int) -> str:
         """Format the numbers of rows, covariates and classes."""
-        covariates = plural(self.n_features_in_, "covariate")
-        return f"{plural(n_rows, 'row')}, {covariates}, {len(self.classes_)} classes"
+        covariates = format_plural(self.n_features_in_, "covariate")
+        return f"{format_plural(n_rows, 'row')}, {covariates}, {len(self.classes_)} classes"
 
     def _describe_fitted_data(self) -> Facts:
         """Return rows, covariates and rows per class as facts."""
@@ -367,15 +356,13 @@ class Classifier(Predictions, MarkovChainModel):
         ]
         return (
             ("Rows", f"{len(data.row):,}"),
-            ("Covariates", f"{len(columns):,}: {listed(columns, MAX_LISTED)}"),
-            ("Rows per class", listed(class_counts, MAX_LISTED)),
+            ("Covariates", f"{len(columns):,}: {list_names(columns, MAX_LISTED)}"),
+            ("Rows per class", list_names(class_counts, MAX_LISTED)),
         )
 
     def _column_names(self) -> list[str]:
         """Return the names of the covariates; x0, x1, ... if the data have none."""
         names = getattr(self, "feature_names_in_", None)
-        return (
-            [f"x{j}" for j in range(self.n_features_in_)]
-            if names is None
-            else [str(name) for name in names]
-        )
+        if names is None:
+            return [f"x{j}" for j in range(self.n_features_in_)]
+        return [str(name) for name in names]

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
@@ -177,7 +177,7 @@ class AlignedClassResults:
             probably in the class.
         """
         posterior = self._require_classes("of_class")
-        number, n_classes = whole("number", number, 1), posterior.most_classes
+        number, n_classes = check_integer("number", number, 1), posterior.most_classes
         if number > n_classes:
             raise ArgumentError(
                 f"There is no class {number}; classes are numbered from 1 to {n_classes}."

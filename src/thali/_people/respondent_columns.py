@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.people import list_differing_columns
 from thali._inference.arrays import encode_base64
 from thali._inference.warn import warn
-from thali._labels import as_label, plural, shorten, suggest
+from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _encode_column(name: str, cells: "pandas.Series") -> RespondentColumn | None
     has_order = cells.dtype != object or cells.dropna().map(type).eq(str).all()
     codes, labels_in_order = pd.factorize(cells, sort=bool(has_order))
     labels = [
-        *(value if isinstance(value, str) else as_label(value) for value in labels_in_order),
+        *(value if isinstance(value, str) else format_label(value) for value in labels_in_order),
         MISSING,
     ]
     return RespondentColumn(
@@ -225,8 +225,8 @@ class RespondentCovariates(NamedTuple):
         for name in dict.fromkeys(self.columns):
             if gaps := int(table.loc[:, name].isna().sum()):
                 raise DataError(
-                    f"Column {name!r} of new respondents is missing in {plural(gaps, 'row')}; fill"
-                    " it in."
+                    f"Column {name!r} of new respondents is missing in"
+                    f" {format_plural(gaps, 'row')}; fill it in."
                 )
         for place, (name, column) in enumerate(zip(self.names, self.columns, strict=True)):
             given = table.loc[:, column]
@@ -309,8 +309,8 @@ def build_covariates(
     if np.linalg.matrix_rank(np.column_stack([np.ones(people), standard])) < 1 + len(names):
         raise DataError(
             Argument(argument),
-            f": {plural(len(names), 'covariate')} of {plural(people, 'respondent')} are collinear,"
-            " so their effects cannot be separated; remove one covariate.",
+            f": {format_plural(len(names), 'covariate')} of {format_plural(people, 'respondent')}"
+            " are collinear, so their effects cannot be separated; remove one covariate.",
         )
     standard = np.column_stack([np.ones(people), standard])
     return RespondentCovariates(
@@ -353,8 +353,8 @@ def _expand_column(
     if gaps:
         raise DataError(
             Argument(argument),
-            f": {name!r} is missing for {gaps} of {plural(len(column), 'respondent')}; fill it in,"
-            " or remove the covariate or the respondents without it.",
+            f": {name!r} is missing for {gaps} of {format_plural(len(column), 'respondent')}; fill"
+            " it in, or remove the covariate or the respondents without it.",
         )
     if column.nunique() < 2:
         raise DataError(

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import several_whole
+from thali._arguments import check_integers
 from thali._data.kinds import INSIDE, INSIDE_LEVELS
 from thali._described import Described, Description, as_text
-from thali._digits import percent
+from thali._digits import format_percent
 from thali._inference.indexing import space_evenly
 from thali._inference.seeds import spawn_generators
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import Argument, DataError
 
@@ -158,7 +158,7 @@ class Segments(Described):
 
     def _description(self) -> Description:
         shares = [
-            (f"segment {number}", f"{percent(row['share'])}: {row['name']}")
+            (f"segment {number}", f"{format_percent(row['share'])}: {row['name']}")
             for number, row in self.sizes.to_dict("index").items()
         ]
         note = (
@@ -166,7 +166,8 @@ class Segments(Described):
             " assignment; 1: all draws agree)."
         )
         return Description(
-            f"{plural(len(self), 'segment')} of {plural(len(self.assignment), 'respondent')}",
+            f"{format_plural(len(self), 'segment')} of"
+            f" {format_plural(len(self.assignment), 'respondent')}",
             tuple(shares),
             table=self.table().round(2),
             note=note,
@@ -205,8 +206,8 @@ def build_segments(
     if not full_labels:
         n_found = len(np.unique(_most_frequent_segment(labels_by_number[numbers[0]], numbers[0])))
         raise DataError(
-            f"Respondents form only {plural(n_found, 'segment')}, so {numbers[0]} are not possible;"
-            " reduce ",
+            f"Respondents form only {format_plural(n_found, 'segment')}, so {numbers[0]} are not"
+            " possible; reduce ",
             Argument("k"),
             ".",
         )
@@ -220,10 +221,11 @@ def list_segment_numbers(number: Any, people: int, name: str = "k") -> tuple[int
     """Return the numbers of segments to try."""
     if number is None:
         return tuple(range(2, min(MAX_TRIED, people - 1) + 1)) or (2,)
-    numbers = several_whole(name, number, 2)
+    numbers = check_integers(name, number, 2)
     if max(numbers) > people:
         raise DataError(
-            f"{max(numbers):,} segments are too many for {plural(people, 'respondent')}; reduce ",
+            f"{max(numbers):,} segments are too many for {format_plural(people, 'respondent')};"
+            " reduce ",
             Argument(name),
             ".",
         )

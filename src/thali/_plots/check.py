@@ -97,11 +97,9 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
         ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(len(rows) - 0.4, -0.6)
     label_rows(ax, rows, names, fontsize=9)
-    subset_note = (
-        ""
-        if len(table) == len(full_table)
-        else f"\n{len(table):,} of {len(full_table):,} {units.picture_text}, worst first"
-    )
-    ax.set_xlabel(f"{units.quantity}{subset_note}")
+    heading = units.quantity
+    if len(table) < len(full_table):
+        heading += f"\n{len(table):,} of {len(full_table):,} {units.picture_text}, worst first"
+    ax.set_xlabel(heading)
     add_legend(ax, "lower left", (0, 1), handles=handles, ncols=2)
     return ax

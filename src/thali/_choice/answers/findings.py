@@ -9,9 +9,9 @@ import numpy as np
 
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
-from thali._digits import number, percent, probability
+from thali._digits import format_number, format_percent, format_probability
 from thali._inference.warn import silence_warnings
-from thali._labels import as_label, listed
+from thali._labels import format_label, list_names
 from thali._model.common_findings import build_check_finding, passes_check
 from thali._model.finding import (
     DATA,
@@ -52,11 +52,11 @@ from .chooser import LOGIT
 from .english import ENGLISH
 from .holdouts import refuse_non_choices
 from .market import parse_markets
-from .pay import paid_for, price_among, refuse_wordy_price
-from .rules import How
-from .shares import demand as demand_of
-from .simulator import as_asked, offered_in, simulated
-from .substitution import tested_numbers
+from .rules import ShareSettings
+from .shares import tabulate_demand as demand_of
+from .simulator import apply_share_settings, build_simulator_finding, read_opening_market
+from .substitution import list_tested_numbers
+from .willingness_to_pay import find_price_attribute, format_paid_level, refuse_nonnumeric_price
 
 if TYPE_CHECKING:
     import pandas
@@ -85,7 +85,7 @@ def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> Answer
     """
     parameters = model.get_params()
     if settings.price is not None:
-        refuse_wordy_price(data.scheme, settings.price)
+        refuse_nonnumeric_price(data.scheme, settings.price)
     if settings.holdouts is not None:
         refuse_non_choices(settings.holdouts)
         labelled_data = require_experiment(data, parameters.get("constants", False))
@@ -110,7 +110,8 @@ def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> Answer
     if settings.segments is not None:
         list_segment_numbers(settings.segments, len(data.respondents), "segments")
     return replace(
-        settings, price=settings.price if settings.price is not None else price_among(data.scheme)
+        settings,
+        price=settings.price if settings.price is not None else find_price_attribute(data.scheme),
     )
 
 
@@ -129,7 +130,7 @@ def _check_market(settings: AnswerSettings, data: Any, numbers: tuple[str, ...])
     markets = parse_markets(data.scheme, settings.market)
     for market in markets:
         scheme.encode(market.table, data.respondents)
-    How(**settings.market_arguments).checked(markets)
+    ShareSettings(**settings.market_arguments).validate(markets)
 
 
 def _common_arguments(settings: AnswerSettings) -> dict[str, Any]:
@@ -178,7 +179,7 @@ def report_attribute_importance(model: Any, settings: AnswerSettings) -> Finding
     """Report each attribute's share of utility ranges and of choices."""
     table = model.attribute_importance(**_common_arguments(settings))
     rows = [row for row in table.to_dict("records") if row["attribute"] != INSIDE]
-    shares = tuple((row["attribute"], percent(row["range_share"])) for row in rows)
+    shares = tuple((row["attribute"], format_percent(row["range_share"])) for row in rows)
     share_list = ", ".join(f"{attribute} {share}" for attribute, share in shares)
     sentence = str(phrase(ENGLISH, "importance", named=share_list))
     columns = [
@@ -258,7 +259,7 @@ def _build_brief_table(
     rows: list[dict[str, Any]], table: "pandas.DataFrame", *numbers: str
 ) -> "pandas.DataFrame":
     """Build the table of level comparisons for a small screen."""
-    brief: Any = type(table)([row | {"level": paid_for(row)} for row in rows])[
+    brief: Any = type(table)([row | {"level": format_paid_level(row)} for row in rows])[
         ["attribute", "level", *numbers]
     ]
     brief.attrs = table.attrs
@@ -289,9 +290,9 @@ def format_strongest_preference(effects: "pandas.DataFrame") -> str:
         return str(phrase(ENGLISH, "effects.none", interval=interval))
     row = clear[0]
     numbers = {
-        "chance": probability(row["effect"]),
-        "low": probability(row["low"]),
-        "high": probability(row["high"]),
+        "chance": format_probability(row["effect"]),
+        "low": format_probability(row["low"]),
+        "high": format_probability(row["high"]),
     }
     levels = {"attribute": row["attribute"], "more": row["level"], "less": row["over"]}
     return str(phrase(ENGLISH, "effects", interval=interval, **levels, **numbers))
@@ -318,7 +319,7 @@ def report_willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding |
     rows = [_orient_payment(row) for row in table.to_dict("records")]
     paid = type(table)(rows, table.index)
     paid.attrs = table.attrs
-    printed_table = paid.assign(level=[paid_for(row) for row in rows])
+    printed_table = paid.assign(level=[format_paid_level(row) for row in rows])
     columns = [
         "attribute",
         "level",
@@ -372,15 +373,15 @@ def format_largest_payment(pay: "pandas.DataFrame") -> str:
         return str(phrase(ENGLISH, "pay.none", interval=interval))
     row = finite[0]
     ends = (row["wtp_low"], row["wtp_high"])
-    low, high = (number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
-    amount = number(row["wtp"])
+    low, high = (format_number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
+    amount = format_number(row["wtp"])
     amount = str(phrase(ENGLISH, "pay.limit", amount=amount)) if row["at_limit"] else amount
     paid = phrase(
         ENGLISH,
         "pay.for",
         amount=amount,
         attribute=row["attribute"],
-        level=paid_for(row, "rather than"),
+        level=format_paid_level(row, "rather than"),
     )
     attending = "pay.attending" if "attends" in pay.attrs else "pay.median"
     whose = phrase(
@@ -452,11 +453,11 @@ def report_demand(model: Any, settings: AnswerSettings) -> Finding | None:
     chooser = model._chooser()
     chooser = chooser.thin(chooser.search_draws)
     market = parse_markets(chooser.data.scheme, settings.market)[0]
-    priced = [parse_number(as_label(at)) is not None for at in market.table[settings.price]]
+    priced = [parse_number(format_label(at)) is not None for at in market.table[settings.price]]
     prices, products, share_settings = (
-        tested_numbers(chooser, settings.price),
+        list_tested_numbers(chooser, settings.price),
         market.table.set_axis(market.labels),
-        How(**settings.market_arguments),
+        ShareSettings(**settings.market_arguments),
     )
     parts = []
     with silence_warnings():  # the market shares already raised these warnings
@@ -537,7 +538,7 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
         "price": settings.price,
         "interval": interval_name(settings.ci),
     }
-    figures = {name: number(-rows[0][column]) for name, column in _LOSS_COLUMNS.items()}
+    figures = {name: format_number(-rows[0][column]) for name, column in _LOSS_COLUMNS.items()}
     word = "elasticities" if rows[0]["elasticity"] < 0.0 else "elasticities.none"
     scenario_phrase = (
         f" in {phrase(ENGLISH, 'market.scenario', scenario=market.scenario)}"
@@ -595,9 +596,9 @@ def format_market_winner(shares: "pandas.DataFrame", interval: str) -> str:
         row["product"] for row in rest_of_rows if best["share"] - row["share"] < _TIE_DIFFERENCE
     ]
     rest_of_rows = rest_of_rows[len(tied) :]
-    followers = [f"{row['product']} ({percent(row['share'])})" for row in rest_of_rows]
-    more = f", followed by {listed(followers)}" if followers else ""
-    winners, key = listed([best["product"], *tied]), "shares.alike" if tied else "shares"
+    followers = [f"{row['product']} ({format_percent(row['share'])})" for row in rest_of_rows]
+    more = f", followed by {list_names(followers)}" if followers else ""
+    winners, key = list_names([best["product"], *tied]), "shares.alike" if tied else "shares"
     first_sentence = phrase(
         ENGLISH,
         key,
@@ -658,17 +659,17 @@ def _report_simulator(
     if segments is not None and (segmentation := segments(model)) is not None:
         names = tuple(f"{number}: {name}" for number, name in segmentation.sizes["name"].items())
         codes = (segmentation.assignment["segment"].to_numpy() - 1).astype(np.uint8)
-        draws = draws.with_people("segment", names, codes)
+        draws = draws.add_people_column("segment", names, codes)
     if settings.market is None:
-        return simulated(draws, None, settings.ci, settings.price)
+        return build_simulator_finding(draws, None, settings.ci, settings.price)
     chooser, notes = model._chooser(), ()
-    offered = offered_in(draws, chooser, settings.market)
+    offered = read_opening_market(draws, chooser, settings.market)
     if settings.market_arguments:
-        share_settings = How(**settings.market_arguments).checked(
+        share_settings = ShareSettings(**settings.market_arguments).validate(
             parse_markets(chooser.data.scheme, settings.market)
         )
-        draws, offered, notes = as_asked(draws, offered, share_settings)
-    return simulated(draws, offered, settings.ci, settings.price, notes)
+        draws, offered, notes = apply_share_settings(draws, offered, share_settings)
+    return build_simulator_finding(draws, offered, settings.ci, settings.price, notes)
 
 
 def build_simulator_maker(segments: SegmentFunction | None = None) -> FindingMaker:

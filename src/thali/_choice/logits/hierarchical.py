@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import between, one_of, positive
+from thali._arguments import check_allowed, check_open_interval, check_positive
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._inference.indexing import space_evenly
@@ -21,8 +21,8 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..answers.check import ChoiceModelCheck, read_summary_rows
 from ..answers.chooser import check_probability
-from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import of_tastes
+from ..answers.logit_chooser import LogitChooser, LogitReports
+from ..answers.segments import estimate_taste_preferences
 from ..coding import (
     Coding,
     build_coding,
@@ -84,7 +84,7 @@ def modelled_attention(model: Any, name: str) -> None:
         )
 
 
-class HierarchicalLogit(LogitAnswers, MarkovChainModel, ChoiceModelCheck):
+class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
     r"""The hierarchical logit: every person has tastes of their own, which are normally
     distributed.
 
@@ -389,7 +389,9 @@ class HierarchicalLogit(LogitAnswers, MarkovChainModel, ChoiceModelCheck):
     def _price(self, data: "ChoiceExperiment", coding: "Coding") -> str | None:
         """The attribute of money in willingness-to-pay space."""
         return (
-            price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
+            price_of_space(data, coding)
+            if check_allowed("space", self.space, SPACES) == MONEY
+            else None
         )
 
     def _prior(self, p: int) -> Any:
@@ -446,7 +448,7 @@ class HierarchicalLogit(LogitAnswers, MarkovChainModel, ChoiceModelCheck):
         care very much.
         """
         posterior = self._view.draws
-        ci = between("ci", ci, "the probability of an interval")
+        ci = check_open_interval("ci", ci, "the probability of an interval")
         return self._compute_once(f"attention {ci}", lambda: attention_tables(posterior, ci))
 
     @requires(modelled_attention)
@@ -497,7 +499,7 @@ class HierarchicalLogit(LogitAnswers, MarkovChainModel, ChoiceModelCheck):
         other = (
             usual
             if scale is None
-            else positive("scale", scale, "the prior scale of a variance between respondents")
+            else check_positive("scale", scale, "the prior scale of a variance between respondents")
         )
         data = self._get_fit_data()
         if data is None:
@@ -569,7 +571,9 @@ class HierarchicalLogit(LogitAnswers, MarkovChainModel, ChoiceModelCheck):
         return data, drawn["chosen"][0]
 
     def _preferences(self) -> "Preferences":
-        return of_tastes(flat(self._view.draws["beta"].values), self._coding_, self._get_fit_data())
+        return estimate_taste_preferences(
+            flat(self._view.draws["beta"].values), self._coding_, self._get_fit_data()
+        )
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
         return read_summary_rows(self._view.draws) | rates_of(self._view.draws)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._described import Facts
 from thali._labels import shorten
 from thali._model.base import Job, Model
@@ -17,7 +17,7 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..answers.logits import LogitAnswers, LogitChooser
+from ..answers.logit_chooser import LogitChooser, LogitReports
 from ..coding import (
     Coding,
     build_coding,
@@ -49,7 +49,7 @@ _STEPS = 7  # of Newton's method, usually
 _DRAWS, _SEED = 2_000, 0  # of the sampling distribution of the estimate
 
 
-class MultinomialLogit(LogitAnswers, Model):
+class MultinomialLogit(LogitReports, Model):
     r"""The multinomial logit, fitted by maximum likelihood: one vector of tastes for everybody.
 
     .. math:: P(x_j \mid X) = e^{x_j^T \beta} \Big/ \sum_{j' \in X} e^{x_{j'}^T \beta}
@@ -201,7 +201,9 @@ class MultinomialLogit(LogitAnswers, Model):
 
         coding = build_coding(data, self.linear, self.knots, self.interactions)
         price = (
-            price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
+            price_of_space(data, coding)
+            if check_allowed("space", self.space, SPACES) == MONEY
+            else None
         )
         refuse_many_levels(data, coding.linear)
         tasks = encode_choices(data, coding)

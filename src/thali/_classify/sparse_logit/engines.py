@@ -66,6 +66,17 @@ def check_normal_run(model: "SparseMultinomialLogit", run: Run, n_rows: float) -
     check_approximation_size((len(model.classes_) - 1) * columns, n_rows)
 
 
+def warn_about_duration(seconds: float) -> None:
+    """Warn that a normal approximation takes long."""
+    warn(
+        LongRunWarning(
+            f"This fit takes about {format_duration(seconds)}. ",
+            Setting("method", "map"),
+            " is faster, but gives no intervals.",
+        )
+    )
+
+
 class CoefficientSamplingEngine(ChainEngine):
     """Gibbs sampling, and the base of all methods that make draws."""
 
@@ -175,13 +186,7 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
         columns = int(standard.varies.sum()) + prior.intercept
         seconds = estimate_approximation_seconds(len(source.codes), columns, len(model.classes_))
         if run.progressbar and dask_posterior is None and seconds > MAX_SAMPLING_SECONDS:
-            warn(
-                LongRunWarning(
-                    f"This fit takes about {format_duration(seconds)}. ",
-                    Setting("method", "map"),
-                    " is faster, but gives no intervals.",
-                )
-            )
+            warn_about_duration(seconds)
 
         @cache
         def fit_posterior() -> tuple[CoefficientProblem, NormalPosterior]:
@@ -216,11 +221,11 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
                 attributes["_normal_"] = dask_posterior
             return attributes | compute_posterior_means(PosteriorTree(tree), standard)
 
-        draw_seconds = (
-            DRAW_SECONDS * run.chains * run.min_draws * columns * (len(model.classes_) - 1)
-        )
-        total = seconds + draw_seconds
-        forecast = None if dask_posterior is not None else Forecast(total, total)
+        forecast = None
+        if dask_posterior is None:
+            coefficients = columns * (len(model.classes_) - 1)
+            seconds += DRAW_SECONDS * run.chains * run.min_draws * coefficients
+            forecast = Forecast(seconds, seconds)
         return Sampling(
             source,
             run,

@@ -218,7 +218,7 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         self.chains = chains
         self.random_state = random_state
 
-    def _build_job(self, data: TrainingData, run: Run) -> Job:
+    def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         prior = read_prior(self)
         self._find_reference_index()
         if is_sparse(data.matrix):
@@ -231,10 +231,8 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         return self._engine.build_job(self, data, prior, run)
 
     def _make_dense_if_sampled(self, data: TrainingData, prior: Any) -> TrainingData:
-        """Make a sparse matrix dense if "auto" chooses the Gibbs sampler.
-
-        An error is raised if the matrix is too large.
-        """
+        """Make a sparse matrix dense if "auto" chooses the Gibbs sampler."""
+        # An error is raised if the matrix is too large.
         low, high = compute_column_ranges(data.matrix)
         columns = (int((low != high).sum()) if self.standardize else len(low)) + prior.intercept
         if (
@@ -266,9 +264,6 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
 
     def _takes_sparse(self) -> bool:
         return self._engine.takes_sparse
-
-    def _class_weight(self) -> Any:
-        return self.class_weight
 
     def _find_reference_index(self) -> int:
         return find_reference_index(self.reference, self.classes_)

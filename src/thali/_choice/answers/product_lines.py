@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import as_label
+from thali._labels import format_label
 from thali._people.reach import select_reach_draws, tabulate_best_sets
 from thali.errors import Argument, ArgumentError, DataWarning
 
@@ -64,5 +64,5 @@ def tabulate_reach(
     truths = np.concatenate(blocks)
     if fewer.is_estimate:
         truths = truths[1:]
-    labels = [as_label(label) for label in compress(market.labels, ~is_no_choice)]
+    labels = [format_label(label) for label in compress(market.labels, ~is_no_choice)]
     return tabulate_best_sets(truths, labels, size, top, random_seed, ci)
