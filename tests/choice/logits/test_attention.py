@@ -21,11 +21,11 @@ from thali._choice.coding import build_coding
 from thali._choice.logit import EncodedTasks
 from thali._choice.logits.attention import Attention, attention_of
 from thali._choice.logits.hierarchical_attention import (
-    attend,
-    decide,
-    draw_ignored,
-    log_likelihood_of,
-    write_heeded,
+    flip_attention,
+    person_log_likelihood,
+    sample_attention,
+    sample_ignored_tastes,
+    write_heeded_mask,
 )
 from thali._choice.logits.hierarchical_draws import (
     TasteDistribution,
@@ -33,14 +33,14 @@ from thali._choice.logits.hierarchical_draws import (
     close_to_zero,
     new_people,
 )
-from thali._choice.logits.hierarchical_moves import slope_of
+from thali._choice.logits.hierarchical_moves import write_likelihood_slope
 from thali._choice.logits.hierarchical_sweep import (
     TasteChain,
     TastePrior,
-    initialise,
-    problem_of,
-    space_of,
-    start_of,
+    build_problem,
+    build_workspace,
+    draw_start,
+    initialise_state,
 )
 from thali._data.experiments.scheme import add_constants
 from thali._inference.chains import run_chains
@@ -69,12 +69,12 @@ def one():
         rng.normal(size=(30, 5)).round(1), first_row, first_row[:-1] + rng.integers(3, size=10)
     )
     first_task = np.array([0, 5, 10])
-    problem = problem_of(tasks, first_task, TastePrior(9.0, 0.5, 1.0), SIGN, None, OWNED)
-    state, space = start_of(problem, rng), space_of(problem)
+    problem = build_problem(tasks, first_task, TastePrior(9.0, 0.5, 1.0), SIGN, None, OWNED)
+    state, space = draw_start(problem, rng), build_workspace(problem)
     state.beta[1] = [1.1, -0.4, 0.3, 0.7, -0.2]
     state.mean[0], state.rate[:] = MEAN, RATE
     state.covariance[:], state.precision[:] = COVARIANCE, np.linalg.inv(COVARIANCE)
-    initialise(problem, state, space)
+    initialise_state(problem, state, space)
     rows = [
         (tasks.matrix[a:b], c - a)
         for a, b, c in zip(first_row[5:-1], first_row[6:], tasks.chosen_row[5:], strict=True)
@@ -99,8 +99,8 @@ def test_all_patterns_of_a_person_by_enumeration(one):
 
     def step(rng, attends):
         state.attends[1] = attends
-        write_heeded(problem, state, 1)
-        decide(rng, problem, state, space, 1)
+        write_heeded_mask(problem, state, 1)
+        flip_attention(rng, problem, state, space, 1)
         attends[:] = state.attends[1]
 
     states, matrix = exact.transition_matrix(
@@ -120,11 +120,11 @@ def test_the_likelihood_is_the_naive_one(one, attends):
     beta, slope = state.beta[1].copy(), np.zeros(5)
     everything = joint(np.ones(3), beta) - np.log(RATE).sum()
     state.attends[1] = 1.0
-    write_heeded(problem, state, 1)
-    all_attended = log_likelihood_of(problem, state, space, 1)
+    write_heeded_mask(problem, state, 1)
+    all_attended = person_log_likelihood(problem, state, space, 1)
     state.attends[1] = attends
-    write_heeded(problem, state, 1)
-    found = slope_of(problem, state, space, beta, 1, slope)
+    write_heeded_mask(problem, state, 1)
+    found = write_likelihood_slope(problem, state, space, beta, 1, slope)
     given = np.log(np.where(np.array(attends) == 1.0, RATE, 1.0 - RATE)).sum()
     assert found - all_attended == pytest.approx(
         joint(attends, beta) - given - everything, rel=1e-9
@@ -132,7 +132,8 @@ def test_the_likelihood_is_the_naive_one(one, attends):
     for i in range(5):
         change = 1e-6 * np.eye(5)[i]
         ends = [
-            slope_of(problem, state, space, beta + way * change, 1, np.zeros(5)) for way in (1, -1)
+            write_likelihood_slope(problem, state, space, beta + way * change, 1, np.zeros(5))
+            for way in (1, -1)
         ]
         assert slope[i] == pytest.approx((ends[0] - ends[1]) / 2e-6, abs=1e-7)
     assert not slope[np.array(attends) @ OWNED < OWNED.sum(axis=0)].any()
@@ -155,12 +156,12 @@ def test_what_is_ignored_comes_from_the_population_given_the_rest(one):
     problem, state, space, joint = one
     attends = np.array([0.0, 1.0, 1.0])
     state.attends[1] = attends
-    write_heeded(problem, state, 1)
+    write_heeded_mask(problem, state, 1)
     ignored, was = np.array([0, 1, 4]), state.beta[1].copy()
     drawn = []
     for place in (-1, 0, 1, 2):
         state.beta[1] = was
-        draw_ignored(Noise(place), problem, state, space, 1)
+        sample_ignored_tastes(Noise(place), problem, state, space, 1)
         assert np.array_equal(np.delete(state.beta[1], ignored), np.delete(was, ignored))
         drawn.append(state.beta[1].copy())
     steps = np.array(drawn[1:])[:, ignored] - drawn[0][ignored]
@@ -177,9 +178,11 @@ def test_a_step_leaves_likelihood_and_slope_as_they_are_of_its_end(one):
     problem, state, space, _ = one
     rng = np.random.default_rng(3)
     for _ in range(20):
-        attend(rng, problem, state, space, 1)
+        sample_attention(rng, problem, state, space, 1)
         slope = np.zeros(5)
-        assert state.log_likelihood[1] == slope_of(problem, state, space, state.beta[1], 1, slope)
+        assert state.log_likelihood[1] == write_likelihood_slope(
+            problem, state, space, state.beta[1], 1, slope
+        )
         assert np.array_equal(state.slope[1], slope)
 
 
@@ -189,7 +192,7 @@ def test_a_tiny_problem_against_quadrature():
     x, df, scale, sd = np.array([0.0, 1.0] * 5), 5.0, 0.6, 1.2
     # chosen: 1 1 1 | 0 1
     tasks = EncodedTasks(x[:, None], np.arange(6) * 2, np.array([1, 3, 5, 6, 9]))
-    problem = problem_of(
+    problem = build_problem(
         tasks, np.array([0, 3, 5]), TastePrior(df, scale, sd), owned=np.ones((1, 1))
     )
     mu, log_variance = (

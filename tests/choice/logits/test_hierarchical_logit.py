@@ -30,7 +30,7 @@ from thali._choice.logits.hierarchical_draws import (
     reported,
     tastes_of,
 )
-from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, problem_of
+from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, build_problem
 from thali._inference.chains import run_chains
 from thali._inference.seeds import spawn_generators
 from thali._people.columns import RespondentCovariates, covariates_of
@@ -47,7 +47,7 @@ def test_a_tiny_problem_against_quadrature():
     # chosen: 1 1 1 | 0 1
     tasks = EncodedTasks(x[:, None], np.arange(6) * 2, np.array([1, 3, 5, 6, 9]))
     first_task, df, scale, sd = np.array([0, 3, 5]), 5.0, 0.6, 1.2
-    problem = problem_of(tasks, first_task, TastePrior(df, scale, sd))
+    problem = build_problem(tasks, first_task, TastePrior(df, scale, sd))
     mu, log_variance = (
         np.linspace(-7, 7, 101)[:, None, None],
         np.linspace(-5, 5.5, 101)[None, :, None],

@@ -54,7 +54,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sa
 
     from thali._inference.seeds import build_seed_sequence, spawn_generators
 
-    from .hierarchical_sweep import TasteChain, problem_of
+    from .hierarchical_sweep import TasteChain, build_problem
 
     coding, scale, covariates, attention, prior = parts
     people, columns = len(source.respondents), len(coding.names)
@@ -77,7 +77,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sa
         scaled = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
         looking = None if attention.people is None else attention.people.matrix
         people = covariates.matrix, attention.owned, scale.price, looking
-        return problem_of(scaled, source.first_task, prior, scale.sign, *people)
+        return build_problem(scaled, source.first_task, prior, scale.sign, *people)
 
     def chains(draws: int, seed: np.random.SeedSequence) -> "list[TasteChain]":
         return [
@@ -182,7 +182,7 @@ def sample_tastes(
     drawn: dict[str, list[Any]] = {name: [] for name in names}
     chosen = []
     for rng in rngs:
-        mean = prior.sds(scale.sign) * rng.standard_normal((covariates.matrix.shape[1], p))
+        mean = prior.mean_sds(scale.sign) * rng.standard_normal((covariates.matrix.shape[1], p))
         covariance = np.reshape(
             invwishart.rvs(prior.df, prior.df * prior.scale * np.eye(p), random_state=rng), (p, p)
         )
