@@ -19,7 +19,7 @@ from helpers.tiny_models import fitted
 import thali as th
 from thali._choice.coding import build_coding
 from thali._choice.logit import EncodedTasks
-from thali._choice.logits.attention import Attention, attention_of
+from thali._choice.logits.attention import Attention, resolve_attention
 from thali._choice.logits.hierarchical_attention import (
     flip_attention,
     person_log_likelihood,
@@ -30,8 +30,8 @@ from thali._choice.logits.hierarchical_attention import (
 from thali._choice.logits.hierarchical_draws import (
     TasteDistribution,
     TasteScale,
-    close_to_zero,
-    new_people,
+    draw_new_people,
+    list_attributes_near_zero,
 )
 from thali._choice.logits.hierarchical_moves import write_likelihood_slope
 from thali._choice.logits.hierarchical_sweep import (
@@ -251,7 +251,7 @@ def test_a_tiny_problem_against_quadrature():
 
 def owned_by_name(attention, data, **coding):
     coded = build_coding(data, **coding)
-    found = attention_of(attention, data, coded)
+    found = resolve_attention(attention, data, coded)
     names = np.array(coded.names)
     return {
         name: names[own == 1.0].tolist() for name, own in zip(found.names, found.owned, strict=True)
@@ -291,12 +291,12 @@ def test_constants_and_what_a_product_lacks_are_attended_to_by_all():
         pd.concat([rows, none], ignore_index=True), none="4", missing="-"
     )
     coding = build_coding(data)
-    owned = attention_of(True, data, coding).owned
+    owned = resolve_attention(True, data, coding).owned
     left = [name for name, own in zip(coding.names, owned.T, strict=True) if not own.any()]
     assert left == ["inside", "zoom[missing]"]
     data = add_constants(th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6)))
     coding = build_coding(data)
-    found = attention_of(True, data, coding)
+    found = resolve_attention(True, data, coding)
     left = [name for name, own in zip(coding.names, found.owned.T, strict=True) if not own.any()]
     assert found.names == ("price", "brand", "zoom") and left == ["alt[2]", "alt[3]"]
 
@@ -350,7 +350,7 @@ def test_the_prior_is_narrower_with_attention():
         ({"attention": True}, 0.2),
         ({"attention": True, "priors": {"scale": 0.7}}, 0.7),
     ):
-        assert th.HierarchicalLogit(**arguments)._parts(data).prior.scale == scale
+        assert th.HierarchicalLogit(**arguments)._resolve_arguments(data).prior.scale == scale
 
 
 # Answers ------------------------------------------------------------------------------------------
@@ -465,7 +465,7 @@ def test_new_people_ignore_as_often_as_the_population_does():
     scale = TasteScale(("a", "b"), np.zeros(2), np.eye(2), np.ones(2))
     attention = Attention(("a", "b"), np.eye(2))
     people = RespondentCovariates((), np.ones((5, 1)), np.zeros(0), np.zeros(0), (), ())
-    tastes = new_people(TasteDistribution(posterior, scale, people, attention), 3)
+    tastes = draw_new_people(TasteDistribution(posterior, scale, people, attention), 3)
     n = len(tastes)
     assert np.abs((tastes != 0.0).mean(axis=0) - [0.3, 0.8]).max() < 4 * 0.5 / np.sqrt(n)
     both = tastes[(tastes != 0.0).all(axis=1)]
@@ -601,9 +601,9 @@ def test_what_is_hardly_told_from_indifference_is_said(study):
     """Zoom is liked by all; a taste whose mean is near 0 among people who differ is named."""
     model, _, _ = study
     posterior = model.posterior_["posterior"].dataset
-    assert close_to_zero(posterior, model._population()) == []
+    assert list_attributes_near_zero(posterior, model._population()) == []
     wide = posterior.assign(covariance=100 * posterior["covariance"])
-    assert close_to_zero(wide, model._population()) == ["price", "zoom"]
+    assert list_attributes_near_zero(wide, model._population()) == ["price", "zoom"]
     notes = " ".join(map(str, model.findings()["attention"].notes))
     assert "Refit with `attention_scale=1" in notes
     said(notes, "distinguish ignoring an attribute")

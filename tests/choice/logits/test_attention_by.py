@@ -21,7 +21,7 @@ from thali._choice.logits.hierarchical_attention import (
     write_heeded_mask,
     write_odds_slope,
 )
-from thali._choice.logits.hierarchical_draws import TasteDistribution, TasteScale, new_people
+from thali._choice.logits.hierarchical_draws import TasteDistribution, TasteScale, draw_new_people
 from thali._choice.logits.hierarchical_sweep import (
     TastePrior,
     build_problem,
@@ -291,14 +291,14 @@ def test_new_people_attend_by_what_they_are():
     scale = TasteScale(("a",), np.zeros(1), np.eye(1), np.ones(1))
     of_tastes = RespondentCovariates((), np.ones((2, 1)), np.zeros(0), np.zeros(0), (), ())
     population = TasteDistribution(posterior, scale, of_tastes, attention)
-    tastes = new_people(population, 3)
+    tastes = draw_new_people(population, 3)
     wanted = expit(logit(0.3) + np.array([-1.0, 1.0]))
     assert (tastes != 0.0).mean() == pytest.approx(
         wanted.mean(), abs=4 * 0.5 / np.sqrt(len(tastes))
     )
     draws, like = np.arange(20_000), np.tile([0, 1], (20_000, 1))
     rng = np.random.default_rng(1)
-    found = population.tastes(
+    found = population.compute_tastes(
         draws, rng.normal(size=(20_000, 2, 1)), like, rng.random((20_000, 2, 1))
     )
     assert (found != 0.0).mean(axis=0)[:, 0] == pytest.approx(wanted, abs=4 * 0.5 / np.sqrt(20_000))

@@ -206,7 +206,7 @@ def test_new_people_are_of_the_population(study):
     model = study[0]
     population, posterior = model._population(), model.posterior_["posterior"]
     noise = ndtri(qmc.Sobol(3, rng=3).random(2**12).clip(1e-9))
-    tastes = population.tastes(
+    tastes = population.compute_tastes(
         np.array([7]), noise[None], np.zeros((1, 2**12), int), np.zeros((1, 2**12, 0))
     )[0]
     normal = np.column_stack([np.log(-tastes[:, 0]), -tastes[:, 1:] / tastes[:, :1]])

@@ -1,4 +1,4 @@
-"""`HierarchicalLogit`: tastes are normally distributed among people."""
+"""`HierarchicalLogit`: tastes are normally distributed among respondents."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -39,29 +39,36 @@ from ..logit import (
     encode_choices,
     parse_directions,
 )
-from .attention import AttentionTables, attention_of, attention_tables, owning
+from .attention import AttentionTables, build_attention, build_attention_tables, resolve_attention
 from .hierarchical_draws import (
     BITS_IN_FILES,
-    MAX_EXACT,
+    MAX_EXACT_TASTES,
     TasteDistribution,
     TasteScale,
-    chooser_of,
-    ends_of_probabilities,
-    errors_of_probabilities,
-    mean_probabilities,
-    quantities_of,
-    rates_of,
-    taste_scale,
+    attention_quantities,
+    average_probabilities,
+    build_chooser,
+    build_taste_scale,
+    population_quantities,
+    probability_errors,
+    probability_intervals,
 )
 from .hierarchical_fit import (
+    DEFAULT_ATTENTION_SCALE,
+    DEFAULT_SCALE,
     MEAN_SD,
-    SCALE,
-    SCALE_WITH_ATTENTION,
     FitArguments,
-    sample_tastes,
-    sampling_of,
+    build_sampling,
+    sample_taste_prior,
 )
-from .money import MONEY, PREFERENCE, SPACES, price_of_space, refuse_rising, refuse_without_price
+from .money import (
+    MONEY,
+    PREFERENCE,
+    SPACES,
+    refuse_price_settings,
+    refuse_rising_demand,
+    require_price,
+)
 from .spec import check_priors
 
 if TYPE_CHECKING:
@@ -85,8 +92,7 @@ def modelled_attention(model: Any, name: str) -> None:
 
 
 class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
-    r"""The hierarchical logit: every person has tastes of their own, which are normally
-    distributed.
+    r"""The hierarchical logit: respondents have individual, normally distributed tastes.
 
     .. math::
         P(x_j \mid X_{nt}) = e^{x_j^T \beta_n} \Big/ \sum_{j' \in X_{nt}} e^{x_{j'}^T \beta_n},
@@ -244,7 +250,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         job: Any = None,
         max_time: float | None = None,
     ) -> "HierarchicalLogit":
-        """Draw from the posterior.
+        """Sample the posterior.
 
         Parameters
         ----------
@@ -299,119 +305,116 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         """
         run = build_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
         data, parts = self._checked(data)
-        sampling = sampling_of(data, run, parts)
+        sampling = build_sampling(data, run, parts)
         remarks = build_unseen_remarks(parts.coding, data.levels)
-        contradicted = (
-            ""
-            if is_quiet()
-            else describe_contradicted_directions(data, parse_directions("signs", self.signs, data))
-        )
-        return self._carry_out(
-            self._job_of(sampling, str(data), [*remarks, contradicted] if contradicted else remarks)
-        )
+        if not is_quiet():
+            directions = parse_directions("signs", self.signs, data)
+            if contradicted := describe_contradicted_directions(data, directions):
+                remarks = [*remarks, contradicted]
+        return self._carry_out(self._job_of(sampling, str(data), remarks))
 
     def _usual_run(self) -> dict[str, Any]:
         return {"draws": 1000}
 
     def _answers(self) -> Facts:
-        many = self._view.draws["beta"].size > MAX_EXACT
+        facts = *super()._answers(), *build_measured_facts(self._coding_, self._scheme_)
+        if self._view.draws["beta"].size <= MAX_EXACT_TASTES:
+            return facts
         files = (
-            "files",
             f"store individual coefficients with {BITS_IN_FILES} bits, without pointwise"
-            " log-likelihoods",
+            " log-likelihoods"
         )
-        return (
-            *super()._answers(),
-            *build_measured_facts(self._coding_, self._scheme_),
-            *((files,) if many else ()),
-        )
+        return (*facts, ("files", files))
 
     def _attributes_for_file(self) -> dict[str, Any]:
-        found = super()._attributes_for_file()
-        if self._view.draws["beta"].size > MAX_EXACT:  # log-likelihoods follow from tastes and data
-            tree = found["posterior_"]
-            kept = {
+        attributes = super()._attributes_for_file()
+        if (
+            self._view.draws["beta"].size > MAX_EXACT_TASTES
+        ):  # log-likelihoods follow from tastes and data
+            tree = attributes["posterior_"]
+            groups = {
                 name: node.to_dataset()
                 for name, node in tree.children.items()
                 if name != "log_likelihood"
             }
-            found["posterior_"] = tree_of(kept, tree.attrs)
-        return found
+            attributes["posterior_"] = tree_of(groups, tree.attrs)
+        return attributes
 
     def _checked(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
         data = require_experiment(data, self.constants)
-        coding = self._coding_of(data)
+        coding = self._build_coding(data)
         refuse_many_levels(data, coding.linear)
-        parts = self._parts(data)
-        if (price := self._price(data, coding)) is not None:
-            refuse_rising(data, coding, price)
+        parts = self._resolve_arguments(data)
+        if (price := self._money_attribute(data, coding)) is not None:
+            refuse_rising_demand(data, coding, price)
         return data, parts
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        return sampling_of(source, run, self._parts(source))
+        return build_sampling(source, run, self._resolve_arguments(source))
 
-    def _parts(self, data: "ChoiceExperiment") -> "FitArguments":
-        """What the arguments say of these data."""
-        coding = self._coding_of(data)
-        signs, price = parse_directions("signs", self.signs, data), self._price(data, coding)
-        attention = attention_of(self._attention, data, coding, self.attention_by)
+    def _resolve_arguments(self, data: "ChoiceExperiment") -> "FitArguments":
+        """Resolve all arguments for these data."""
+        coding = self._build_coding(data)
+        signs, price = (
+            parse_directions("signs", self.signs, data),
+            self._money_attribute(data, coding),
+        )
+        attention = resolve_attention(self._attention, data, coding, self.attention_by)
         if price is not None:
-            refuse_without_price(price, signs, attention.names)
-        scale = taste_scale(coding, data, signs, price)
+            refuse_price_settings(price, signs, attention.names)
+        scale = build_taste_scale(coding, data, signs, price)
         covariates = covariates_of(self.by, data.people, data.n_respondents)
-        return FitArguments(coding, scale, covariates, attention, self._prior(len(coding.names)))
+        return FitArguments(
+            coding, scale, covariates, attention, self._build_prior(len(coding.names))
+        )
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         data = require_experiment(data, self.constants)
-        return sample_tastes(self._parts(data), data, rngs)
+        return sample_taste_prior(self._resolve_arguments(data), data, rngs)
 
     def _observed(self, data: Any) -> dict[str, np.ndarray]:
         data = require_experiment(data, self.constants)
-        return (
-            {"chosen": data.chosen} if tuple(data.respondents) == tuple(self._respondents_) else {}
-        )
+        if tuple(data.respondents) != tuple(self._respondents_):
+            return {}
+        return {"chosen": data.chosen}
 
     def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
         beta = self._view.draws["beta"].values
-        return draw_logit_choices(
-            beta,
-            encode_choices(require_experiment(data, self.constants), self._coding_),
-            data.first_task,
-            rng,
-        )
+        tasks = encode_choices(require_experiment(data, self.constants), self._coding_)
+        return draw_logit_choices(beta, tasks, data.first_task, rng)
 
-    def _coding_of(self, data: "ChoiceExperiment") -> "Coding":
-        """The columns that the data have."""
+    def _build_coding(self, data: "ChoiceExperiment") -> "Coding":
+        """Return the coding of the columns of the data."""
         return build_coding(data, self.linear, self.knots, self.interactions)
 
-    def _price(self, data: "ChoiceExperiment", coding: "Coding") -> str | None:
-        """The attribute of money in willingness-to-pay space."""
-        return (
-            price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
-        )
+    def _money_attribute(self, data: "ChoiceExperiment", coding: "Coding") -> str | None:
+        """Return the attribute of money in willingness-to-pay space, else None."""
+        if one_of("space", self.space, SPACES) != MONEY:
+            return None
+        return require_price(data, coding)
 
-    def _prior(self, p: int) -> Any:
+    def _build_prior(self, p: int) -> Any:
         from .hierarchical_sweep import TastePrior
 
-        given = check_priors("priors", self.priors)
-        df = given.get("df", p + 3.0)
+        sizes = check_priors("priors", self.priors)
+        df = sizes.get("df", p + 3.0)
         if df < p + 2:
             raise ArgumentError(
                 Argument("priors"), f" must have a df >= {p + 2} for {p} coefficients; got {df:g}."
             )
-        return TastePrior(df, self._prior_scale(), given.get("mean_sd", MEAN_SD))
+        return TastePrior(df, self._prior_scale(), sizes.get("mean_sd", MEAN_SD))
 
     def _prior_scale(self) -> float:
-        """V: what was given, or the default."""
-        usual = SCALE if self._attention is None else SCALE_WITH_ATTENTION
-        return check_priors("priors", self.priors).get("scale", usual)
+        """Return V, the prior size of variances between respondents."""
+        default = DEFAULT_SCALE if self._attention is None else DEFAULT_ATTENTION_SCALE
+        return check_priors("priors", self.priors).get("scale", default)
 
     @requires(modelled_attention)
     def attention(self, ci: float = INTERVAL) -> AttentionTables:
-        """Who attends to which attribute.
+        """Return shares and probabilities of attending to each attribute.
 
-        Inattention and indifference look alike in choices: people whose tastes are near 0 count as
-        people who ignore, unless most tastes are well away from 0.
+        Inattention and indifference have similar effects on choices: people with tastes near 0 are
+        treated as inattentive, unless most tastes are well away from 0.
 
         Parameters
         ----------
@@ -445,17 +448,16 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         """
         posterior = self._view.draws
         ci = between("ci", ci, "the probability of an interval")
-        return self._once(f"attention {ci}", lambda: attention_tables(posterior, ci))
+        return self._once(f"attention {ci}", lambda: build_attention_tables(posterior, ci))
 
     @requires(modelled_attention)
     def attention_by_scale(
         self, scale: float | None = None, ci: float = INTERVAL, progressbar: bool = True
     ) -> "pd.DataFrame":
-        """Who attends to which attribute at another prior size of variances, too: the fit is
-        repeated with it.
+        """Compare shares of attention with those of a second fit at another prior scale.
 
-        The wider tastes may be before the data, the fewer people ignore an attribute, where tastes
-        reach down to 0.
+        The wider the prior of tastes, the fewer people ignore an attribute whose tastes reach down
+        to 0.
 
         Parameters
         ----------
@@ -490,13 +492,11 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         """
         from thali._tables import Table
 
-        own, was = self.attention(ci).shares, self._prior_scale()
-        usual = SCALE if was != SCALE else SCALE_WITH_ATTENTION
-        other = (
-            usual
-            if scale is None
-            else positive("scale", scale, "the prior scale of a variance between respondents")
-        )
+        shares, first_scale = self.attention(ci).shares, self._prior_scale()
+        if scale is not None:
+            other = positive("scale", scale, "the prior scale of a variance between respondents")
+        else:
+            other = DEFAULT_SCALE if first_scale != DEFAULT_SCALE else DEFAULT_ATTENTION_SCALE
         data = self._data_of_fit()
         if data is None:
             raise DataError(
@@ -504,24 +504,20 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
                 " contain; fit again."
             )
 
-        def compared() -> "pd.DataFrame":
+        def compare() -> "pd.DataFrame":
             priors = {**(self.priors or {}), "scale": other}
-            again = type(self)(**{**self.get_params(), "priors": priors})
-            shares = (
-                again.fit(data, progressbar=progressbar, **self._run_settings())
-                .attention(ci)
-                .shares
-            )
+            model = type(self)(**{**self.get_params(), "priors": priors})
+            model.fit(data, progressbar=progressbar, **self._run_settings())
             columns = ["attends", "low", "high"]
-            found = Table(own[columns]).join(shares[columns].add_suffix("_other"))
-            found.attrs.update(interval=ci, scales=(was, other))
-            return found
+            other_shares = model.attention(ci).shares[columns].add_suffix("_other")
+            table = Table(shares[columns]).join(other_shares)
+            table.attrs.update(interval=ci, scales=(first_scale, other))
+            return table
 
-        return self._once(f"attention by scale {other} {ci}", compared)
+        return self._once(f"attention by scale {other} {ci}", compare)
 
     def population(self, ci: float = INTERVAL) -> "pd.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the distribution of
-        tastes among people.
+        """Return a summary of the distribution of tastes among people, with diagnostics.
 
         Rows: mean[coefficient] and sd[coefficient] of tastes, attends[attribute] with `attention`,
         with `attention_by` also what a unit of a column adds to its log odds, and log_likelihood
@@ -547,12 +543,12 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         """
         from thali._posterior.summary import summary_table
 
-        return summary_table(quantities_of(self._view), ci)
+        return summary_table(population_quantities(self._view), ci)
 
     def _choices_again(
         self, most: int, rng: np.random.Generator
     ) -> "tuple[ChoiceExperiment, np.ndarray]":
-        """The data and replicates of all choices, at `most` draws."""
+        """Return the data and replicates of all choices, from at most `most` draws."""
         beta, data = self._view.draws["beta"].values, self._data_of_fit()
         if data is None:
             raise DataError(
@@ -560,21 +556,20 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
                 " fit again."
             )
         beta = flat(beta)[None]
-        kept = space_evenly(beta.shape[1], most)
-        drawn = draw_logit_choices(
-            beta[:, kept], encode_choices(data, self._coding_), data.first_task, rng
+        draw_indices = space_evenly(beta.shape[1], most)
+        replicates = draw_logit_choices(
+            beta[:, draw_indices], encode_choices(data, self._coding_), data.first_task, rng
         )
-        return data, drawn["chosen"][0]
+        return data, replicates["chosen"][0]
 
     def _preferences(self) -> "Preferences":
         return of_tastes(flat(self._view.draws["beta"].values), self._coding_, self._data_of_fit())
 
     def _quantities(self) -> dict[str, np.ndarray]:
-        return read_summary_rows(self._view.draws) | rates_of(self._view.draws)
+        return read_summary_rows(self._view.draws) | attention_quantities(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the convergence
-        check judges.
+        """Return a summary of the quantities of the convergence check, with diagnostics.
 
         Rows: share[attribute=level], the expected share of the tasks of the data in which a product
         with that level is chosen, of every level but the first; and effect[attribute: level over
@@ -609,7 +604,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         return_se: bool = False,
         ci: float | None = None,
     ) -> Any:
-        """Posterior mean of the probability that each alternative of new tasks is chosen.
+        """Return posterior mean probabilities that each alternative of new tasks is chosen.
 
         Parameters
         ----------
@@ -639,15 +634,15 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
             If `ci` is no probability.
         """
         posterior = self._view
-        matrix, found = encode_new_tasks(self._coding_, self._scheme_, new, self._respondents_)
-        rows = matrix, found.task_of_row, found.respondent_of_row
-        where = (posterior.draws, self._population(), *rows, self._new_people_)
-        found = [
-            mean_probabilities(*where),
-            *([errors_of_probabilities(*where)] if return_se else []),
-        ]
-        found += [] if ci is None else ends_of_probabilities(*where, ci=check_probability(ci))
-        return tuple(found) if found[1:] else found[0]
+        matrix, encoded = encode_new_tasks(self._coding_, self._scheme_, new, self._respondents_)
+        rows = matrix, encoded.task_of_row, encoded.respondent_of_row
+        parts = (posterior.draws, self._population(), *rows, self._new_people_)
+        results = [average_probabilities(*parts)]
+        if return_se:
+            results.append(probability_errors(*parts))
+        if ci is not None:
+            results += probability_intervals(*parts, ci=check_probability(ci))
+        return tuple(results) if results[1:] else results[0]
 
     def _chooser(self) -> "LogitChooser":
         posterior, data = self._view.draws, self._data_of_fit()
@@ -657,19 +652,18 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
                 " contain; fit again."
             )
         directions = parse_directions("signs", self.signs, data)
-        ways = np.array([DIRECTIONS.get(directions.get(name, ""), 0) for name in data.attributes])
-        return chooser_of(self._coding_, data, posterior, self._population(), ways)
+        signs = np.array([DIRECTIONS.get(directions.get(name, ""), 0) for name in data.attributes])
+        return build_chooser(self._coding_, data, posterior, self._population(), signs)
 
     def _money(self) -> str | None:
-        """The coefficient of the price of a fit in willingness-to-pay space."""
+        """Return the price's coefficient in willingness-to-pay space, else None."""
         return None if self._scale_.price < 0 else self._coding_.names[self._scale_.price]
 
     def _population(self) -> "TasteDistribution":
         posterior = self._view.draws
-        names = (
-            [] if self._attention is None else [str(name) for name in posterior["attribute"].values]
-        )
-        attention = owning(names, self._scheme_.names, self._coding_)._replace(
-            people=self._looking_
-        )
+        names = []
+        if self._attention is not None:
+            names = [str(name) for name in posterior["attribute"].values]
+        attention = build_attention(names, self._scheme_.names, self._coding_)
+        attention = attention._replace(people=self._looking_)
         return TasteDistribution(posterior, self._scale_, self._covariates_, attention)

@@ -1,4 +1,4 @@
-"""`MultinomialLogit`: everybody has the same tastes."""
+"""`MultinomialLogit`: all respondents have the same tastes."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -31,11 +31,11 @@ from .money import (
     MONEY,
     PREFERENCE,
     SPACES,
-    covariance_in_utility,
-    from_logarithm,
-    in_money,
-    in_utility,
-    price_of_space,
+    convert_covariance_to_utility,
+    convert_from_logarithm,
+    convert_to_amounts,
+    convert_to_utility,
+    require_price,
 )
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from thali._data.experiments.scheme import Scheme
 
 
-_STEPS = 7  # of Newton's method, usually
-_DRAWS, _SEED = 2_000, 0  # of the sampling distribution of the estimate
+_N_STEPS = 7  # typical number of Newton's steps
+_N_DRAWS, _SEED = 2_000, 0  # draws of the sampling distribution of the estimate
 
 
 class MultinomialLogit(LogitAnswers, Model):
@@ -149,7 +149,7 @@ class MultinomialLogit(LogitAnswers, Model):
     _scheme_: "Scheme"
     _coding_: "Coding"
     _data_: "ChoiceExperiment"
-    _price_: int | None = None  # the place of the scale in willingness-to-pay space
+    _price_: int | None = None  # index of the scale in willingness-to-pay space
 
     def __init__(
         self,
@@ -188,7 +188,7 @@ class MultinomialLogit(LogitAnswers, Model):
         return self._job(require_experiment(data, self.constants))
 
     def _job(self, data: "ChoiceExperiment") -> Job:
-        """The fit, checked."""
+        """Check the data and the arguments, and return the job of a fit."""
         import pandas as pd
 
         from ..logit import (
@@ -200,46 +200,46 @@ class MultinomialLogit(LogitAnswers, Model):
         )
 
         coding = build_coding(data, self.linear, self.knots, self.interactions)
-        price = (
-            price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
-        )
+        price = None
+        if one_of("space", self.space, SPACES) == MONEY:
+            price = require_price(data, coding)
         refuse_many_levels(data, coding.linear)
         tasks = encode_choices(data, coding)
-        kept = find_independent_columns(tasks)
-        tasks = tasks._replace(matrix=tasks.matrix[:, kept])
+        is_independent = find_independent_columns(tasks)
+        tasks = tasks._replace(matrix=tasks.matrix[:, is_independent])
         scale = np.abs(tasks.matrix).max(axis=0)
         scaled = tasks._replace(matrix=tasks.matrix / scale)
 
         def work() -> dict[str, Any]:
-            found = maximise_log_likelihood(scaled)
+            estimate = maximise_log_likelihood(scaled)
             names = list(coding.names)
-            separating = find_separating_columns(scaled, found.beta)
+            separating = find_separating_columns(scaled, estimate.beta)
             beta = np.full(len(names), np.nan)
-            beta[kept] = found.beta / scale
+            beta[is_independent] = estimate.beta / scale
             covariance = np.full((len(names), len(names)), np.nan)
-            covariance[np.ix_(kept, kept)] = np.linalg.pinv(
-                found.hessian, hermitian=True
+            covariance[np.ix_(is_independent, is_independent)] = np.linalg.pinv(
+                estimate.hessian, hermitian=True
             ) / np.outer(scale, scale)
-            free = int(kept.sum())
+            n_parameters = int(is_independent.sum())
             if price is not None:
-                beta, covariance = in_money(beta, covariance, names.index(price), price)
+                beta, covariance = convert_to_amounts(beta, covariance, names.index(price), price)
                 names[names.index(price)] = f"scale[{price}]"
             index = pd.Index(names, name="coefficient")
             return {
                 "coef_": pd.Series(beta, index, name="coef"),
                 "covariance_": pd.DataFrame(covariance, index, index),
-                "log_likelihood_": found.log_likelihood,
-                "aic_": 2.0 * free - 2.0 * found.log_likelihood,
-                "bic_": float(np.log(data.n_tasks)) * free - 2.0 * found.log_likelihood,
-                "converged_": found.converged,
-                "_unbounded_": tuple(index[kept][separating]),
+                "log_likelihood_": estimate.log_likelihood,
+                "aic_": 2.0 * n_parameters - 2.0 * estimate.log_likelihood,
+                "bic_": float(np.log(data.n_tasks)) * n_parameters - 2.0 * estimate.log_likelihood,
+                "converged_": estimate.converged,
+                "_unbounded_": tuple(index[is_independent][separating]),
                 "_scheme_": data.scheme,
                 "_coding_": coding,
                 "_data_": data,
                 "_price_": None if price is None else coding.names.index(price),
             }
 
-        seconds = _STEPS * SECONDS_PER_CELL * scaled.matrix.size
+        seconds = _N_STEPS * SECONDS_PER_CELL * scaled.matrix.size
         return Job(
             work,
             build_unseen_remarks(coding, data.levels),
@@ -268,14 +268,14 @@ class MultinomialLogit(LogitAnswers, Model):
             )
 
     def _answers(self) -> Facts:
-        found = (
+        facts = (
             ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"),
             ("AIC", f"{self.aic_:,.2f}"),
         )
-        return *found, *build_measured_facts(self._coding_, self._scheme_)
+        return *facts, *build_measured_facts(self._coding_, self._scheme_)
 
     def summary(self) -> "pd.DataFrame":
-        """Coefficients with their standard errors.
+        """Return coefficients with their standard errors.
 
         Returns
         -------
@@ -294,18 +294,23 @@ class MultinomialLogit(LogitAnswers, Model):
         self._require_fitted()
         with np.errstate(invalid="ignore"):
             errors = np.sqrt(np.diag(self.covariance_))
-        values = self.coef_.to_numpy()
-        z = values / errors
-        figures = {"coef": values, "std_error": errors, "z": z, "p_value": 2.0 * ndtr(-np.abs(z))}
+        coefficients = self.coef_.to_numpy()
+        z = coefficients / errors
+        figures = {
+            "coef": coefficients,
+            "std_error": errors,
+            "z": z,
+            "p_value": 2.0 * ndtr(-np.abs(z)),
+        }
         return Table(figures, index=self.covariance_.index)
 
     def _tastes(self) -> np.ndarray:
-        """The coefficients of utility, 0 for those that the data cannot tell."""
+        """Return coefficients of utility, (p,), 0 for those that are not identified."""
         coef = np.nan_to_num(self.coef_.to_numpy())
-        return coef if self._price_ is None else in_utility(coef, self._price_)
+        return coef if self._price_ is None else convert_to_utility(coef, self._price_)
 
     def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment", ci: float | None = None) -> Any:
-        """Probability that each alternative of new tasks is chosen.
+        """Return probabilities that each alternative of new tasks is chosen.
 
         Parameters
         ----------
@@ -337,13 +342,13 @@ class MultinomialLogit(LogitAnswers, Model):
         cells, encoded = read_task_cells(self._coding_, self._scheme_, new)
         rows = self._coding_.encode_cells(cells)
 
-        def of(tastes: np.ndarray) -> np.ndarray:
+        def compute(tastes: np.ndarray) -> np.ndarray:
             return choice_probabilities(rows @ tastes, encoded.task_of_row)
 
-        def drawn() -> np.ndarray:
-            return np.stack([of(tastes) for tastes in self._chooser().tastes[1:, 0]])
+        def draw_probabilities() -> np.ndarray:
+            return np.stack([compute(tastes) for tastes in self._chooser().tastes[1:, 0]])
 
-        return append_interval(of(self._tastes()), drawn, ci)
+        return append_interval(compute(self._tastes()), draw_probabilities, ci)
 
     def _data_of_fit(self) -> "ChoiceExperiment":
         return self._data_
@@ -352,24 +357,29 @@ class MultinomialLogit(LogitAnswers, Model):
         self._require_fitted()
         coef = np.nan_to_num(self.coef_.to_numpy())
         units = np.ones(len(coef))
-        # as that of the scale, so that the price has a log-normal coefficient
+        # draws of the log scale give the price a log-normal coefficient
         if self._price_ is not None:
             units[self._price_] = coef[self._price_]
             coef[self._price_] = np.log(coef[self._price_])
         covariance = np.nan_to_num(self.covariance_.to_numpy()) / np.outer(units, units)
-        noise = np.random.default_rng(_SEED).standard_normal((_DRAWS, len(coef)))
-        values, vectors = np.linalg.eigh(covariance)
-        # whichever vectors these are
-        tastes = coef + noise @ (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        noise = np.random.default_rng(_SEED).standard_normal((_N_DRAWS, len(coef)))
+        eigenvalues, eigenvectors = np.linalg.eigh(covariance)
+        # the symmetric root does not depend on the choice of eigenvectors
+        tastes = (
+            coef + noise @ (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ eigenvectors.T
+        )
         if self._price_ is not None:
-            coef, tastes = (from_logarithm(each, self._price_) for each in (coef, tastes))
-            covariance = covariance_in_utility(covariance, coef, self._price_)
+            coef, tastes = (
+                convert_from_logarithm(log_coefficients, self._price_)
+                for log_coefficients in (coef, tastes)
+            )
+            covariance = convert_covariance_to_utility(covariance, coef, self._price_)
         people = np.ones((len(self._data_.respondents), 1))
         return LogitChooser(
             self._coding_,
             self._data_,
             np.vstack([coef, tastes])[:, None],
-            np.zeros(_DRAWS + 1, np.int64),
+            np.zeros(_N_DRAWS + 1, np.int64),
             people,
             covariance=covariance,
         )
