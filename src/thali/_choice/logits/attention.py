@@ -167,9 +167,9 @@ class AttentionTables(NamedTuple):
         are more than 16.
     odds : pandas.DataFrame, optional
         With `attention_by`, one row per attribute and covariate, `attribute` and `column`: the
-        factor by which one unit of the column multiplies the `odds` of attending (posterior
-        median), its interval `low` to `high`; for its logarithm the posterior mean `log_odds`,
-        `ess` and `r_hat`.
+        factor of the `odds` of attending for one unit of the column (posterior median), its
+        interval `low` to `high`; for its logarithm the posterior mean `log_odds`, `ess` and
+        `r_hat`.
     """
 
     shares: "pandas.DataFrame"
@@ -227,7 +227,7 @@ def attention_effects(posterior: "xarray.Dataset") -> dict[tuple[str, str], np.n
 def _tabulate_odds(
     posterior: "xarray.Dataset", tails: tuple[float, float], ci: float
 ) -> "pandas.DataFrame":
-    """Return a table of factors by which people's columns multiply odds of attending."""
+    """Return a table of factors of the odds of attending, by column of people."""
     from thali._posterior.summary import summary_table
     from thali._tables import Table
 

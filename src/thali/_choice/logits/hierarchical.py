@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 
 
 def modelled_attention(model: Any, name: str) -> None:
-    """Require draws of which attributes respondents attend to."""
+    """Require draws of attention to attributes."""
     model._fitted()
     if model._attention is None:
         raise ArgumentError(
@@ -114,54 +114,54 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
     Parameters
     ----------
     linear : attribute or list of attributes
-        Those whose number itself has a coefficient; predictions then take any number. Measured ones
-        do anyway.
+        Attributes whose number itself has a coefficient; predictions then take any number. Measured
+        attributes always have one.
     knots, interactions, constants : optional
         As for `MultinomialLogit`.
     signs : dict, optional
-        Attribute -> "increasing" or "decreasing", for everybody: later levels, or larger numbers,
-        are better or worse. The logarithm of a slope, or of each step from a level to the next, is
-        normally distributed then.
+        Attribute -> "increasing" or "decreasing", for all people: later levels, or larger numbers,
+        are better or worse. The logarithm of a slope, or of each step between levels, is then
+        normally distributed.
     by : list of str, optional
-        Columns of `data.people` on which mean tastes depend: numbers, or labels, of which each but
-        the first has a covariate. None: none.
+        Columns of `data.people` that predict mean tastes: numbers, or labels, each with a covariate
+        except the first. None: none.
     priors : dict, optional
         "mean_sd": s, the prior standard deviation of a mean taste (10; at most 2 of one that has a
         sign, which is a logarithm). "df": nu, the degrees of freedom of the inverse Wishart prior
         of p coefficients (p + 3; at least p + 2). "scale": V, about the prior size of a variance
         among people (1; with `attention` .2).
     attention : True or list of attributes, optional
-        Attributes that a person may ignore: True, all of them (two or more); None: nobody ignores
-        anything. Person n attends to attribute k, :math:`\lambda_{nk} = 1`, with probability
-        :math:`\theta_k \sim \operatorname{Beta}(1, 1)`; its coefficients, those of its interactions
-        too, are 0 for who does not. Constants, the no-choice option, and the columns of products
-        that lack an attribute are attended to by all.
+        Attributes that a person may ignore: True, all attributes (two or more); None: no attribute.
+        Person n attends to attribute k, :math:`\lambda_{nk} = 1`, with probability :math:`\theta_k
+        \sim \operatorname{Beta}(1, 1)`; its coefficients, including interactions, are 0 for a
+        person who ignores it. Constants, the no-choice option, and the columns of products that
+        lack an attribute are attended to by all.
     attention_by : list of str, optional
-        Columns of `data.people`, coded as those of `by`, on which it depends whether a person
-        attends: :math:`\operatorname{logit} \theta_{nk} = \operatorname{logit} \theta_k + z_n^T
-        \gamma_k` with :math:`\gamma_{rk} \sim N(0, 1)`; theta_k is then that of people with average
-        columns. None: on none.
+        Columns of `data.people`, coded as in `by`, that predict whether a person attends:
+        :math:`\operatorname{logit} \theta_{nk} = \operatorname{logit} \theta_k + z_n^T \gamma_k`
+        with :math:`\gamma_{rk} \sim N(0, 1)`; theta_k then belongs to people with average columns.
+        None: none.
     space : {"preference", "willingness-to-pay"}
-        What is normally distributed: utilities, or amounts in units of the attribute that is called
-        a price, a cost, a fee or a fare. That must be taken as a number (`linear`), has no
-        interaction, and nobody ignores it.
+        Normally distributed coefficients: utilities, or amounts in units of the attribute that is
+        called a price, a cost, a fee or a fare. It must be treated as a number (`linear`), has no
+        interaction, and cannot be ignored.
 
     Attributes
     ----------
     posterior_ : xarray.DataTree
-        The draws in the ArviZ schema: mean and covariance (of tastes or their logarithms: the
-        coordinate `taste` says which; of people with average covariates), covariate_effect (of a
+        The draws in the ArviZ schema: mean and covariance (of tastes or their logarithms, as the
+        coordinate `taste` indicates; of people with average covariates), covariate_effect (of a
         unit), beta (the tastes of every respondent; 0 where the respondent ignores the attribute in
         that draw; utilities in either space), log_likelihood, and with `attention` also attention
         (theta; with `attention_by` the mean of theta_n over the respondents) and attends (lambda),
         with `attention_by` also attention_typical (theta) and attention_effect (gamma, of a unit).
-        Files hold beta of more than 2,000,000 numbers to 9 bits each, a relative error of at most 1
-        / 1,024, and leave out the group of pointwise log-likelihoods then: 4,000 draws of 300
-        people and 12 coefficients take 38 MB in place of 240.
+        If beta has more than 2,000,000 numbers, files contain them with 9 bits each, a relative
+        error of at most 1 / 1,024, without the group of pointwise log-likelihoods: 4,000 draws of
+        300 people and 12 coefficients take 38 MB instead of 240.
     coef_ : pandas.Series (p,)
         Posterior mean of the population's mean taste: of mu, or of the mean over respondents where
-        tastes have a sign; with `attention` of those who attend. In willingness-to-pay space
-        amounts, and the scale in place of the price, as "scale[price]".
+        tastes have a sign; with `attention` the mean over attentive people. In willingness-to-pay
+        space amounts, with the scale instead of the price, as "scale[price]".
     individual_ : pandas.DataFrame (respondents, p)
         Posterior means of every respondent's tastes, in willingness-to-pay space amounts and scales
         likewise.
@@ -169,11 +169,11 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
     Raises
     ------
     DataError
-        If the data are no choice experiment; in willingness-to-pay space also if demand does not
+        If the data are not a choice experiment; in willingness-to-pay space also if demand does not
         fall with the price.
     ArgumentError
-        If an argument is outside its range; in willingness-to-pay space if there is no price, it is
-        no straight line, or people may ignore it.
+        If an argument is outside its range; in willingness-to-pay space if no attribute is a
+        price with a single slope, or people may ignore it.
 
     References
     ----------
@@ -258,29 +258,29 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         draws : int, optional
             States kept in each chain. None draws until every row of `summary` has an R-hat of at
             most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
-            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. Of so many respondents that 1,000
-            draws of all of them take more than half a GB, there are fewer draws, further apart.
+            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. If 1,000 draws of all
+            respondents take more than half a GB, draws are fewer, with more sweeps between them.
         tune : int
             States of each chain that are discarded first, while step sizes adapt.
         chains : int
             Independent chains.
         thin : int, optional
-            Sweeps of the sampler for each state. None means 2, with attention 4, or more of many
+            Sweeps of the sampler for each state. None means 2, with attention 4, or more with many
             respondents.
         cores : int, optional
-            Threads; None means one a chain, as far as there are processors. Has no influence on the
-            draws.
+            Threads; None means one per chain, up to the number of processors. Has no influence on
+            the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
-            Whether to show how far the run is.
+            Whether to show the progress of the run.
         job : str or path, optional
-            A folder that holds the draws and the state of the chains while they run. The same fit
-            goes on from it after the process was killed, and gives the draws of an unbroken run;
-            with more `draws` it goes on further.
+            A folder for the draws and the state of the chains while they run. The same fit resumes
+            from it after the process was killed, and gives the draws of an uninterrupted run; with
+            more `draws` it continues.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn. If half of them pass in
-            tuning, the chains start again with less of it, and a warning says so.
+            Seconds after which the run stops and keeps its draws. If half of them pass in tuning,
+            the chains restart with less tuning, and a warning reports it.
 
         Returns
         -------
@@ -291,7 +291,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         ArgumentError
             If an argument is outside its range.
         DataError
-            If the data are no choice experiment, or the job is damaged, is in use, or is another
+            If the data are not a choice experiment, or the job is damaged, is in use, or is another
             fit.
 
         Warns
@@ -299,9 +299,9 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         DataWarning
             If a declared level is never shown.
         ConvergenceWarning
-            If the chains do not agree, or hold too few effective draws.
+            If the chains do not agree, or have too few effective draws.
         InterruptedWarning
-            If Ctrl-C or `max_time` stopped the run; what was drawn is kept.
+            If Ctrl-C or `max_time` stopped the run; its draws are kept.
         """
         run = build_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
         data, parts = self._checked(data)
@@ -424,14 +424,14 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         Returns
         -------
         AttentionTables
-            `.shares`, one row an attribute: the part of the population that `attends` (posterior
+            `.shares`, one row per attribute: the share of the population that `attends` (posterior
             mean of theta), its interval `low` to `high`, `ess` and `r_hat`, and the largest R-hat
             of a person's probability, `r_hat_respondents`; `.people` (respondents, attributes), the
             probability that each respondent attends; `.patterns`, the `share` of the respondents
-            that attend to just these attributes, with its interval; and with `attention_by`
-            `.odds`, a row an attribute and column of people: the factor `odds` by which one more of
-            the column multiplies the odds of attending, its interval, `log_odds`, `ess` and
-            `r_hat`. The parts in `.shares` are then of people with the columns of the respondents.
+            that attend to exactly these attributes, with its interval; and with `attention_by`
+            `.odds`, one row per attribute and column of people: the factor `odds` of the odds of
+            attending for one unit of the column, its interval, `log_odds`, `ess` and `r_hat`. The
+            values in `.shares` are then shares of people with the columns of the respondents.
 
         Raises
         ------
@@ -454,7 +454,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
     def attention_by_scale(
         self, scale: float | None = None, ci: float = INTERVAL, progressbar: bool = True
     ) -> "pd.DataFrame":
-        """Compare shares of attention with those of a second fit at another prior scale.
+        """Compare shares of attention with a second fit at another prior scale.
 
         The wider the prior of tastes, the fewer people ignore an attribute whose tastes reach down
         to 0.
@@ -466,15 +466,15 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         ci : float in (0, 1)
             Probability of the intervals.
         progressbar : bool
-            Whether to show how far the other fit is, which has the settings of this one.
+            Whether to show the progress of the other fit, which has the settings of this one.
 
         Returns
         -------
         pandas.DataFrame
-            A row an attribute: the part of the population that `attends` with its interval `low` to
-            `high`, as in ``attention().shares``, and that of the other fit, `attends_other`,
-            `low_other` and `high_other`. ``attrs["scales"]`` has both sizes, ``attrs["interval"]``
-            the probability.
+            One row per attribute: the share of the population that `attends` with its interval
+            `low` to `high`, as in ``attention().shares``, and the share in the other fit,
+            `attends_other`, `low_other` and `high_other`. ``attrs["scales"]`` has both sizes,
+            ``attrs["interval"]`` the probability.
 
         Raises
         ------
@@ -483,12 +483,12 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         ArgumentError
             If the model was made without `attention`, or the size is not above 0.
         DataError
-            If the file of the model could not hold the data.
+            If the file of the model does not contain the data.
 
         Warns
         -----
         ConvergenceWarning
-            If the chains of the other fit do not agree, or hold too few effective draws.
+            If the chains of the other fit do not agree, or have too few effective draws.
         """
         from thali._tables import Table
 
@@ -520,9 +520,9 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         """Return a summary of the distribution of tastes among people, with diagnostics.
 
         Rows: mean[coefficient] and sd[coefficient] of tastes, attends[attribute] with `attention`,
-        with `attention_by` also what a unit of a column adds to its log odds, and log_likelihood
-        (of all choices). These mix more slowly than the predictions that `summary` is about: look
-        at `mcse_mean` and `r_hat` before you report them.
+        with `attention_by` also effects of columns on its log odds, and log_likelihood
+        (of all choices). These mix more slowly than the predictions in `summary`: check
+        `mcse_mean` and `r_hat` before you report them.
 
         Parameters
         ----------
@@ -571,11 +571,11 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
         """Return a summary of the quantities of the convergence check, with diagnostics.
 
-        Rows: share[attribute=level], the expected share of the tasks of the data in which a product
-        with that level is chosen, of every level but the first; and effect[attribute: level over
-        first], how often a respondent would choose the one out of two products that differ in
-        nothing else, as in `level_effects`; and attends[attribute] with `attention`, the part of
-        the population that attends to it, with `attention_by` also the effects on its log odds.
+        Rows: share[attribute=level], the expected share of choices of products with that level
+        among all tasks of the data, for every level except the first; and effect[attribute: level
+        over first], how often a respondent would choose it from two products that are equal
+        otherwise, as in `level_effects`; and attends[attribute] with `attention`, the share of the
+        population that attends to it, with `attention_by` also the effects on its log odds.
         `population` has means and standard deviations of tastes.
 
         Parameters
@@ -615,7 +615,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
             Whether to give the Monte Carlo standard error of each probability, too.
         ci : float in (0, 1), optional
             The probability of an interval of each probability, over the draws of a
-            person's tastes; of somebody new also over the people that she may be; None: none.
+            person's tastes; for a new person also over people; None: none.
 
         Returns
         -------
@@ -631,7 +631,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         DataError
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         ArgumentError
-            If `ci` is no probability.
+            If `ci` is not a probability.
         """
         posterior = self._view
         matrix, encoded = encode_new_tasks(self._coding_, self._scheme_, new, self._respondents_)

@@ -10,7 +10,7 @@ Allenby & Brazell 2006); or, if it depends on columns of people, :math:`c_n`,
 
 A coefficient of utility is 0 for a person who ignores its attribute; the coefficient of an
 interaction has two attributes. All :math:`\beta_n \sim N(M^T z_n, \Sigma)`, the ignored ones too,
-about which the choices contain no information. For one person:
+although the choices contain no information about them. For one person:
 
 1. the ignored entries I of beta_n from their conditional given the others R: with :math:`P =
    \Sigma^{-1}`
@@ -74,7 +74,7 @@ def sample_ignored_tastes(
 ) -> None:
     """Sample ignored entries of beta_n given the others; their precision is P_II."""
     p = state.beta.shape[1]
-    for i in range(p):  # the deviations that are known
+    for i in range(p):  # deviations of attended coefficients
         space.taste[i] = state.beta[n, i] - mean_taste(problem, state.mean, n, i)
     zero_ignored(state, n, space.taste)
     for i in range(p):

@@ -219,7 +219,7 @@ class TasteDistribution:
 N_NEW_PEOPLE = 4  # new people drawn for each draw of the population
 _BLOCK_UTILITIES = 2**21  # utilities of a block
 
-_MIN_DISTANCE = 2.0  # standard deviations from 0 at which indifference is rare
+_MIN_DISTANCE = 2.0  # standard deviations from 0; farther tastes are rarely indifference
 MAX_EXACT_TASTES = 2_000_000  # up to this many tastes, files contain all digits
 BITS_IN_FILES = 9  # of more tastes: a relative error of at most 1 / 1,024
 _TYPICAL = "attention_typical"

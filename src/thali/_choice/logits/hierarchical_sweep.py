@@ -2,7 +2,7 @@ r"""One sweep of the sampler of the hierarchical logit, and its chains.
 
 The model: :math:`P(x_j \mid X_{nt}) \propto \exp(x_j^T b_n)`, with :math:`b_{nk} = \beta_{nk}`, or
 :math:`b_{nk} = \pm e^{\beta_{nk}}` where a coefficient has a sign; :math:`\beta_n \sim N(M^T z_n,
-\Sigma)` for the covariates :math:`z_n` of a person, the first of which is 1; :math:`M_{rk} \sim
+\Sigma)` for the covariates :math:`z_n` of a person, starting with 1; :math:`M_{rk} \sim
 N(0, s_k^2)`, :math:`\Sigma \sim IW(\nu, S I)` with density :math:`\propto |\Sigma|^{-(\nu + p +
 1)/2} \exp(-S \operatorname{tr} \Sigma^{-1} / 2)`, where :math:`S = \nu V` in the terms of
 `HierarchicalLogit`. In willingness-to-pay space the coefficient of the price has the sign -1, and
@@ -57,7 +57,7 @@ class TasteProblem(NamedTuple):
     chosen_row: np.ndarray  # (tasks,)
     # (p,) 1.0 or -1.0: the sign of a coefficient, whose absolute logarithm is normal; 0.0: any sign
     sign: np.ndarray
-    covariates: np.ndarray  # (N, q), the first of which is 1
+    covariates: np.ndarray  # (N, q), the first is 1
     df: float  # nu
     scale: float  # S
     mean_precision: np.ndarray  # (p,) 1 / s_k^2
@@ -65,7 +65,7 @@ class TasteProblem(NamedTuple):
     # (K, p) 1.0 where a coefficient belongs to an attribute that people may ignore
     owned: np.ndarray
     price: int  # in willingness-to-pay space the index of the price's coefficient, else -1
-    # (N, r) covariates of attention, the first of which is 1
+    # (N, r) covariates of attention, the first is 1
     looking: np.ndarray
     odds_root: np.ndarray  # (r, r): C, where C C^T is the metric of the moves of their effects
 
@@ -381,7 +381,7 @@ class TasteChain(FixedChain):
     def __init__(
         self, problem: TasteProblem, rng: np.random.Generator, draws: int, tune: int, thin: int
     ) -> None:
-        """`tune` counts sweeps."""
+        """Start a chain; `tune` is in sweeps."""
         self.problem, self.rng = problem, rng
         self.state, self.space = draw_start(problem, rng), build_workspace(problem)
         super().__init__(draws, 0, thin)

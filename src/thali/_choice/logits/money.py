@@ -51,7 +51,7 @@ def require_price(data: "ChoiceExperiment", coding: Coding) -> str:
 
 
 def refuse_price_settings(price: str, signs: Mapping[str, str], ignored: Sequence[str]) -> None:
-    """Refuse settings by which people ignore the price or prefer a high one."""
+    """Refuse settings that let people ignore the price or prefer a high one."""
     setting = Setting("space", MONEY)
     if signs.get(price, "decreasing") != "decreasing":
         raise ArgumentError(
@@ -71,7 +71,7 @@ def refuse_price_settings(price: str, signs: Mapping[str, str], ignored: Sequenc
 
 
 def refuse_rising_demand(data: "ChoiceExperiment", coding: Coding, price: str) -> None:
-    """Refuse data in which demand rises with the price, pooled over people."""
+    """Refuse data whose pooled demand rises with the price."""
     tasks, price_index = encode_choices(data, coding), coding.names.index(price)
     estimate = maximise_log_likelihood(tasks._replace(matrix=tasks.matrix / coding.scale), _RIDGE)
     slope, error = (

@@ -50,7 +50,7 @@ _N_DRAWS, _SEED = 2_000, 0  # draws of the sampling distribution of the estimate
 
 
 class MultinomialLogit(LogitAnswers, Model):
-    r"""The multinomial logit, fitted by maximum likelihood: one vector of tastes for everybody.
+    r"""The multinomial logit, fitted by maximum likelihood: one vector of tastes for all people.
 
     .. math:: P(x_j \mid X) = e^{x_j^T \beta} \Big/ \sum_{j' \in X} e^{x_{j'}^T \beta}
 
@@ -65,30 +65,30 @@ class MultinomialLogit(LogitAnswers, Model):
     Parameters
     ----------
     linear : attribute or list of attributes
-        Those whose number itself has a coefficient instead; predictions then take any number.
-        Columns of more than 30 different numbers of which some are not whole are taken as numbers
-        anyway, unless the data list their `levels`.
+        Attributes whose number itself has a coefficient instead; predictions then take any number.
+        Columns of more than 30 different numbers, some of them not integers, are always treated as
+        numbers, unless the data list their `levels`.
     knots : dict, optional
-        Attribute of numbers -> where its slope changes, a list of numbers between tested values, or
-        how many such places there are, at quantiles of the tested values. It has a coefficient, its
+        Attribute of numbers -> the knots where its slope changes, a list of numbers between tested
+        values, or the number of knots, at quantiles of the tested values. It has a coefficient, its
         slope, in each piece, and predictions take any number.
     interactions : list of pairs of attributes, or dict of lists
         Two attributes whose columns also have coefficients for their products, such as [("price",
         "brand")] or {"price": ["brand"]}.
     constants : bool, optional
-        Whether each alternative has a constant of its own, by its label (a means of transport, a
-        place on the screen). None: alternatives that have names do, unless an attribute tells them
-        apart; those that are numbered do not.
+        Whether each alternative has a separate constant, by its label (a means of transport, a
+        position on the screen). None: named alternatives have constants, unless an attribute
+        distinguishes them; numbered alternatives have none.
     space : {"preference", "willingness-to-pay"}
-        What coefficients are: utilities, or amounts in units of the attribute that is called a
-        price, a cost, a fee or a fare. That must be taken as a number (`linear`) and has no
+        Unit of coefficients: utilities, or amounts in units of the attribute that is called a
+        price, a cost, a fee or a fare. It must be treated as a number (`linear`) and has no
         interaction.
 
     Attributes
     ----------
     coef_ : pandas.Series (p,)
-        NaN where the data cannot tell a coefficient from those before it. In willingness-to-pay
-        space the scale s stands in place of the price, as "scale[price]".
+        NaN where the data do not distinguish a coefficient from the earlier ones. In
+        willingness-to-pay space the scale s replaces the price, as "scale[price]".
     covariance_ : pandas.DataFrame (p, p)
         Inverse of the negative Hessian.
     log_likelihood_ : float
@@ -96,25 +96,25 @@ class MultinomialLogit(LogitAnswers, Model):
     aic_, bic_ : float
         BIC counts tasks.
     converged_ : bool
-        Whether Newton's method settled on a maximum.
+        Whether Newton's method converged to a maximum.
 
     Raises
     ------
     DataError
-        If the data are no choice experiment, no attribute differs within a task, or one that is not
-        taken as a number has more than 30 levels, which the data do not list; in willingness-to-pay
-        space also if demand does not fall with the price.
+        If the data are not a choice experiment, no attribute differs within a task, or an attribute
+        that is not treated as a number has more than 30 levels, which the data do not list; in
+        willingness-to-pay space also if demand does not fall with the price.
     ArgumentError
-        If an argument names no attribute, or takes one as a number whose levels are none; with
-        constants if alternatives have no labels; in willingness-to-pay space if there is no price,
-        or it is no straight line.
+        If an argument names an unknown attribute, or treats one as a number whose levels are not
+        numbers; with constants if alternatives have no labels; in willingness-to-pay space if no
+        attribute is a price with a single slope.
 
     Warns
     -----
     EstimateWarning
-        If the likelihood rises without end.
+        If the likelihood increases without bound.
     DataWarning
-        If some coefficients cannot be told from others, or a declared level is never shown.
+        If some coefficients are not identified, or a declared level is never shown.
 
     References
     ----------
@@ -280,7 +280,7 @@ class MultinomialLogit(LogitAnswers, Model):
         Returns
         -------
         pandas.DataFrame
-            coef, std_error, z (their ratio) and p (two-sided, normal), a row a coefficient.
+            coef, std_error, z (their ratio) and p (two-sided, normal), one row per coefficient.
 
         Raises
         ------
@@ -305,7 +305,7 @@ class MultinomialLogit(LogitAnswers, Model):
         return Table(figures, index=self.covariance_.index)
 
     def _tastes(self) -> np.ndarray:
-        """Return coefficients of utility, (p,), 0 for those that are not identified."""
+        """Return coefficients of utility, (p,), 0 where not identified."""
         coef = np.nan_to_num(self.coef_.to_numpy())
         return coef if self._price_ is None else convert_to_utility(coef, self._price_)
 
@@ -324,7 +324,7 @@ class MultinomialLogit(LogitAnswers, Model):
         -------
         array (rows,)
             In the order of the rows; they sum to 1 within a task. With `ci` three arrays: the
-            others hold the lower and the upper ends of the intervals.
+            others contain the lower and the upper ends of the intervals.
 
         Raises
         ------
@@ -333,7 +333,7 @@ class MultinomialLogit(LogitAnswers, Model):
         DataError
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         ArgumentError
-            If `ci` is no probability.
+            If `ci` is not a probability.
         """
         from ..answers.chooser import append_interval
         from ..logit import choice_probabilities
