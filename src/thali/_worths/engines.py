@@ -14,13 +14,13 @@ from thali._inference.warn import is_quiet
 from thali._model.base import Job
 from thali._model.best_worst import RANKING
 from thali._model.engine import (
-    ChainsOfRespondents,
     Engine,
-    Prepared,
-    refuse_of_chains,
-    refuse_other_methods,
+    PreparedFit,
+    RespondentChainEngine,
+    check_method_arguments,
+    refuse_chain_argument,
 )
-from thali._model.option_scores import ScoreScale, scores_of_draws, tabulate_scores
+from thali._model.option_scores import ScoreScale, score_draws, tabulate_scores
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
 from thali._people.columns import no_covariates
@@ -78,7 +78,7 @@ class WorthsEngine(Engine):
             raise individuals_required("by")
         draws = model._draws
         return tabulate_scores(
-            {"": scores_of_draws(draws.weights, scale)}, draws.labels, scale, None, ci
+            {"": score_draws(draws.weights, scale)}, draws.labels, scale, None, ci
         )
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
@@ -102,7 +102,7 @@ class WorthsEngine(Engine):
         return simulate_replicates(problem, model._draws, model._view.shape, rng)
 
 
-class LaplaceEngine(WorthsEngine, ChainsOfRespondents):
+class LaplaceEngine(WorthsEngine, RespondentChainEngine):
     """Independent draws from the lattice of Laplace's approximations."""
 
     has_evidence = True
@@ -110,22 +110,22 @@ class LaplaceEngine(WorthsEngine, ChainsOfRespondents):
 
     def job(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Job:
         """Check the data and the arguments of `fit`, and return the job."""
-        data = model._as_data(data)
+        data = model._convert_data(data)
         tune = self.default_tune if arguments["tune"] is None else arguments["tune"]
         sampling = self.sampling(model, data, build_run(**{**arguments, "tune": tune}))
         if not is_quiet():
             data.warn_if_unusual()
-        return model._job_of(sampling, str(data))
+        return model._build_job(sampling, str(data))
 
-    def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Prepared:
+    def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
         """Run all checks of `fit` without sampling."""
-        return Prepared(model._build_problem(model._as_data(data)).lapse)
+        return PreparedFit(model._build_problem(model._convert_data(data)).lapse)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         """Build the run of chains for a fit to these data."""
         if run.thin is not None:
-            refuse_of_chains(
-                "thin", because=", because draws from the chosen method are already independent"
+            refuse_chain_argument(
+                "thin", reason=", because draws from the chosen method are already independent"
             )
         problem = model._build_problem(source)
 
@@ -199,7 +199,7 @@ def build_sampling(
         is_compiled=True,
         settings=settings,
         first_draws=first_draws,
-        completed=completed,
+        complete_tree=completed,
     )
 
 
@@ -261,13 +261,13 @@ class WorthMaximumEngine(WorthsEngine):
 
     def job(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Job:
         """Check the data and the arguments of `fit`, and return the job."""
-        data = model._as_data(data)
+        data = model._convert_data(data)
         problem = self._build_problem(model, data, arguments)
         return Job(lambda: {"_estimates_": estimate_worths(problem)}, data=str(data))
 
-    def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Prepared:
+    def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
         """Run all checks of `fit` without estimating."""
-        return Prepared(self._build_problem(model, model._as_data(data), {}).lapse)
+        return PreparedFit(self._build_problem(model, model._convert_data(data), {}).lapse)
 
     def _build_problem(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> WorthProblem:
         """Check data and arguments, and return the problem without a prior."""
@@ -338,10 +338,10 @@ def refuse_run_settings(model: Any, arguments: Mapping[str, Any]) -> None:
 
     parameters = inspect.signature(model.fit).parameters
     defaults = {name: parameter.default for name, parameter in parameters.items() if name != "data"}
-    refuse_other_methods(BRADLEY_TERRY_LUCE, "maximum-likelihood", arguments, defaults)
+    check_method_arguments(BRADLEY_TERRY_LUCE, "maximum-likelihood", arguments, defaults)
     for name in ("job", "max_time"):
         if arguments.get(name) is not None:
-            refuse_of_chains(name)
+            refuse_chain_argument(name)
     if model.spread is not None:
         raise ArgumentError(
             Argument("spread"),
@@ -356,7 +356,7 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
     import pandas as pd
     from scipy.special import ndtri, stdtrit
 
-    from thali._model.covariates import parameter
+    from thali._model.covariates import coefficient_name
     from thali._tables import Table
 
     problem = estimates.problem
@@ -374,7 +374,7 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
         *(f"log_worth[{label}]" for label in estimates.data.labels),
         *(["log_tie"] * estimates.has_ties),
     ]
-    names += [parameter(name) for name in problem.covariates]
+    names += [coefficient_name(name) for name in problem.covariates]
     columns = {
         "estimate": estimate,
         "std_error": error,

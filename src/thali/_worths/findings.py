@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import number
-from thali._labels import listed
+from thali._digits import format_number
+from thali._labels import list_names
 from thali._model.choice_findings import SENTENCES as COMMON
 from thali._model.choice_findings import (
     build_covariate_finding,
@@ -19,8 +19,24 @@ from thali._model.choice_findings import (
     describe_ties,
     format_row,
 )
-from thali._model.common_findings import asked, convergence, data, has_draws, methods, summary
-from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.common_findings import (
+    convergence,
+    data,
+    has_draws,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
+from thali._model.finding import (
+    FULL,
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    FindingMaker,
+    Text,
+    finding,
+)
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
@@ -57,7 +73,7 @@ ENGLISH = {
 _NAMED = 3
 
 
-def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings."""
     return MAKERS if model._engine.draws else ESTIMATES
 
@@ -73,7 +89,7 @@ def ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 @finding("option_scores", "Preference scores", ON_SCREEN)
 def option_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report scores of the options in best-worst data."""
-    if model._data_of_fit().worst is None and settings.none is None:
+    if model._get_fit_data().worst is None and settings.none is None:
         return None
     table = model.scores(None, settings.none, settings.random_seed, settings.ci)
     return build_score_finding(table, "option_scores.title", "option_scores")
@@ -84,10 +100,10 @@ def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the log worth of each option."""
     table = model.worths(settings.ci)
     shares: Any = table["share"]
-    largest = listed(
-        [f"{option} ({number(share)})" for option, share in shares.nlargest(_NAMED).items()]
+    largest = list_names(
+        [f"{option} ({format_number(share)})" for option, share in shares.nlargest(_NAMED).items()]
     )
-    has_scores = model._data_of_fit().worst is not None or settings.none is not None
+    has_scores = model._get_fit_data().worst is not None or settings.none is not None
     brief = None if has_scores else Brief("Worths", table=table)
     return Finding(
         phrase(ENGLISH, "worths", named=largest),
@@ -100,7 +116,7 @@ def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 @finding("reliability", "Reliability")
 def reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report the reliability of estimates; None for two options, whose estimates always agree."""
-    data = model._data_of_fit()
+    data = model._get_fit_data()
     if data.n_options < 3:
         return None
     problem, halves = model._build_problem(data), {}
@@ -183,14 +199,14 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 def describe_choice_rules(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Describe the model of choices, given worths."""
-    source, data = Cite("bradley1952", "luce1959", inside=True), model._data_of_fit()
+    source, data = Cite("bradley1952", "luce1959", inside=True), model._get_fit_data()
     prior = ENGLISH["methods.learned"]
     if model.spread is not None:
         prior = phrase(ENGLISH, "methods.fixed", spread=model.spread)
     sentences: list[Text] = [phrase(ENGLISH, "methods.luce", source=source, spread=prior)]
     sentences += _describe_best_worst(model, data, ENGLISH["methods.ties"])
     if model._covariates:
-        sentences.append(phrase(COMMON, "methods.covariates", names=listed(model._covariates)))
+        sentences.append(phrase(COMMON, "methods.covariates", names=list_names(model._covariates)))
     return (*sentences, phrase(COMMON, "methods.lapse", lapse=f"{model.lapse:g}"))
 
 
@@ -205,9 +221,11 @@ def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Describe the model of maximum-likelihood estimates."""
     source = Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(COMMON, "ml.methods.luce", source=source)]
-    sentences += _describe_best_worst(model, model._data_of_fit(), "")
+    sentences += _describe_best_worst(model, model._get_fit_data(), "")
     if model._covariates:
-        sentences.append(phrase(COMMON, "ml.methods.covariates", names=listed(model._covariates)))
+        sentences.append(
+            phrase(COMMON, "ml.methods.covariates", names=list_names(model._covariates))
+        )
     errors: Text = COMMON["ml.methods.observed"]
     if np.isfinite(model._estimates_.df):
         errors = phrase(ENGLISH, "methods.people", source=Cite("bell2002"))
@@ -219,7 +237,7 @@ def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 
 _FIRST = (
-    asked(lambda model: ENGLISH["asked"]),
+    make_question_maker(lambda model: ENGLISH["asked"]),
     ranks,
     option_scores,
     worths,
@@ -233,8 +251,16 @@ MAKERS = (
     check,
     summary,
     data,
-    methods(modelled),
+    make_methods_maker(modelled),
     independence,
     convergence,
 )
-ESTIMATES = (*_FIRST, report_estimates, check, data, methods(estimated), independence, convergence)
+ESTIMATES = (
+    *_FIRST,
+    report_estimates,
+    check,
+    data,
+    make_methods_maker(estimated),
+    independence,
+    convergence,
+)

@@ -9,7 +9,7 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._labels import shorten
-from thali._model.covariates import parameter
+from thali._model.covariates import coefficient_name
 from thali.errors import Argument, ArgumentError, DataError, ModelName, Setting
 
 from ..draws.covariates import coefficients
@@ -108,12 +108,12 @@ class Elimination:
     def parameters(self) -> tuple[str, ...]:
         """Stored with the draws in addition to features and weights: nu, the parameter of ties, and
         the coefficients of covariates."""
-        return (*(("tie",) if self.ties else ()), *map(parameter, self.covariates))
+        return (*(("tie",) if self.ties else ()), *map(coefficient_name, self.covariates))
 
     @property
     def common_parameters(self) -> tuple[str, ...]:
         """Those of them that several groups of people have in common."""
-        return tuple(map(parameter, self.covariates))
+        return tuple(map(coefficient_name, self.covariates))
 
     @property
     def tempers(self) -> bool:
@@ -229,7 +229,7 @@ class Elimination:
         """Parameters other than features and weights, from their prior: that of ties, and
         coefficients."""
         tie = {"tie": rng.standard_exponential()} if self.ties else {}
-        return tie | {parameter(name): rng.standard_normal() for name in self.covariates}
+        return tie | {coefficient_name(name): rng.standard_normal() for name in self.covariates}
 
     def log_prior_of_parameters(self, own: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Log prior densities of the parameters other than features and weights, draw by draw: of

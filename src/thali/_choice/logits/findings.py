@@ -5,9 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import number
-from thali._labels import listed
-from thali._model.common_findings import asked, convergence, data, methods, summary
+from thali._digits import format_number
+from thali._labels import list_names
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
 from thali._model.finding import (
     FILE,
     FULL,
@@ -16,7 +22,7 @@ from thali._model.finding import (
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
@@ -49,10 +55,10 @@ if TYPE_CHECKING:
 
 def list_makers(
     model: "HierarchicalLogit | MultinomialLogit", settings: AnswerSettings
-) -> tuple[Maker, ...]:
+) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings of either logit."""
     if isinstance(model, HierarchicalLogit):
-        attention: tuple[Maker, ...] = ()
+        attention: tuple[FindingMaker, ...] = ()
         if model._attention is not None:
             attention = (
                 report_attention,
@@ -62,7 +68,7 @@ def list_makers(
             )
         answers, segments = build_choice_makers(settings)
         return (
-            asked(lambda model: ENGLISH["logit.asked.people"]),
+            make_question_maker(lambda model: ENGLISH["logit.asked.people"]),
             *answers,
             *attention,
             report_population,
@@ -73,7 +79,7 @@ def list_makers(
             data,
             report_levels,
             *RESPONDENT_FINDINGS,
-            methods(_describe_hierarchical),
+            make_methods_maker(_describe_hierarchical),
             convergence,
         )
     return (
@@ -82,7 +88,7 @@ def list_makers(
         summary,
         data,
         report_levels,
-        methods(_describe_multinomial),
+        make_methods_maker(_describe_multinomial),
         convergence,
     )
 
@@ -106,11 +112,11 @@ def report_attention(model: "HierarchicalLogit", settings: AnswerSettings) -> Fi
     near_zero = list_attributes_near_zero(model._view.draws, model._population())
     notes = [
         phrase(ENGLISH, "attention.alike", source=Cite("hess2013")),
-        *([phrase(ENGLISH, "attention.close", named=listed(near_zero))] if near_zero else []),
+        *([phrase(ENGLISH, "attention.close", named=list_names(near_zero))] if near_zero else []),
         _describe_scale_sensitivity(model, table),
     ]
     return Finding(
-        str(phrase(ENGLISH, "attention", named=listed(sentences))),
+        str(phrase(ENGLISH, "attention", named=list_names(sentences))),
         title=ENGLISH["attention.title"],
         table=table,
         shown=table[
@@ -130,9 +136,9 @@ def _describe_scale_sensitivity(model: "HierarchicalLogit", table: "pandas.DataF
         other = DEFAULT_SCALE if model._prior_scale() != DEFAULT_SCALE else DEFAULT_ATTENTION_SCALE
         setting = Setting("attention_scale", other)
         return phrase(
-            ENGLISH, "attention.prior", scale=number(model._prior_scale()), setting=setting
+            ENGLISH, "attention.prior", scale=format_number(model._prior_scale()), setting=setting
         )
-    scale, other = map(number, table.attrs["scales"])
+    scale, other = map(format_number, table.attrs["scales"])
     pairs = table[["attends_other", "attends"]].to_numpy()
     differences = np.abs(pairs[:, 0] - pairs[:, 1])
     if not (differences > _MIN_DIFFERENCE).any():
@@ -150,7 +156,7 @@ def _describe_scale_sensitivity(model: "HierarchicalLogit", table: "pandas.DataF
         if differs:
             facts = {"attribute": name, "share": f"{share:.0f}", "than": f"{other_share:.0f}"}
             sentences.append(str(phrase(ENGLISH, "attention.differs", **facts)))
-    return phrase(ENGLISH, "attention.both", scale=scale, other=other, named=listed(sentences))
+    return phrase(ENGLISH, "attention.both", scale=scale, other=other, named=list_names(sentences))
 
 
 @finding("attention_odds", "Predictors of attribute attendance", ON_SCREEN)
@@ -166,7 +172,7 @@ def report_attention_odds(model: "HierarchicalLogit", settings: AnswerSettings) 
             certain,
             key=lambda effect: abs(effect["log_odds"]) / np.log(effect["high"] / effect["low"]),
         )
-        ends = {name: number(row[name]) for name in ("odds", "low", "high")}
+        ends = {name: format_number(row[name]) for name in ("odds", "low", "high")}
         facts = {"column": row["column"], "attribute": row["attribute"], "interval": interval}
         sentence = phrase(ENGLISH, "attention.odds", **facts, **ends)
     shown = table[["attribute", "column", "odds", "low", "high"]]
@@ -207,7 +213,7 @@ def _describe_prior_influence(model: "HierarchicalLogit") -> tuple[Text, ...]:
     if shrinkage.max() < _MIN_INFLUENCE:
         return ()
     people = posterior.draws.sizes["respondent"]
-    tasks = number(posterior.observed["chosen"].size / people)
+    tasks = format_number(posterior.observed["chosen"].size / people)
     facts = {"people": f"{people:,}", "tasks": tasks, "name": scale.names[int(shrinkage.argmax())]}
     share = f"{100 * shrinkage.max():.0f}"
     setting = Setting("priors", {"scale": float(f"{0.5 * prior.scale:.3g}")})
@@ -261,18 +267,18 @@ def _describe_hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
             phrase(ENGLISH, "hierarchical.money", source=Cite("train2005"), price=price)
         )
     if signs:
-        attribute_names = listed(
+        attribute_names = list_names(
             [f"{attribute} ({direction})" for attribute, direction in signs.items()]
         )
         sentences.append(phrase(ENGLISH, "hierarchical.signs", named=attribute_names))
     if covariates:
-        sentences.append(phrase(ENGLISH, "hierarchical.covariates", named=listed(covariates)))
+        sentences.append(phrase(ENGLISH, "hierarchical.covariates", named=list_names(covariates)))
     logarithms = ENGLISH["hierarchical.logarithms"] if signs or price is not None else ""
     prior_sizes = {"mean_sd": f"{MEAN_SD:g}", "df": "p + 3", "scale": f"{model._prior_scale():g}"}
     prior_sizes |= {name: f"{size:g}" for name, size in (model.priors or {}).items()}
     attributes = model._population().attention.names
     if attributes:
-        attribute_names = listed(attributes)
+        attribute_names = list_names(attributes)
         sentences.append(
             phrase(
                 ENGLISH,
@@ -283,7 +289,7 @@ def _describe_hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
         )
     if model._looking_ is not None:
         sentences.append(
-            phrase(ENGLISH, "hierarchical.attention.by", named=listed(model._looking_.names))
+            phrase(ENGLISH, "hierarchical.attention.by", named=list_names(model._looking_.names))
         )
     sentences.append(phrase(ENGLISH, "hierarchical.prior", logarithms=logarithms, **prior_sizes))
     sentences.append(phrase(ENGLISH, "hierarchical.sampler", source=Cite("yu2011")))
@@ -300,7 +306,7 @@ _IGNORED = {"share": "attends", "low": "high", "high": "low"}
 
 
 _MULTINOMIAL = (
-    asked(lambda model: ENGLISH["logit.asked"]),
+    make_question_maker(lambda model: ENGLISH["logit.asked"]),
     *MARKET_FINDINGS,
     build_simulator_maker(),
 )

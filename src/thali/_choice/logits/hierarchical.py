@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import between, one_of, positive
+from thali._arguments import check_allowed, check_open_interval, check_positive
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._inference.indexing import space_evenly
 from thali._inference.warn import is_quiet
-from thali._model.chain_model import RunByChains
+from thali._model.chain_model import MarkovChainModel
 from thali._model.prior_sample import PriorSample
 from thali._model.requirements import requires
 from thali._model.sampling import Sampling
@@ -21,8 +21,8 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..answers.check import ChoiceModelCheck, read_summary_rows
 from ..answers.chooser import check_probability
-from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import of_tastes
+from ..answers.logit_chooser import LogitChooser, LogitReports
+from ..answers.segments import estimate_taste_preferences
 from ..coding import (
     Coding,
     build_coding,
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
 
 def modelled_attention(model: Any, name: str) -> None:
     """Require draws of attention to attributes."""
-    model._fitted()
+    model._require_posterior()
     if model._attention is None:
         raise ArgumentError(
             "This model was fitted without attribute non-attendance; refit with ",
@@ -91,7 +91,7 @@ def modelled_attention(model: Any, name: str) -> None:
         )
 
 
-class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
+class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
     r"""The hierarchical logit: respondents have individual, normally distributed tastes.
 
     .. math::
@@ -200,7 +200,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
     """
 
     _FINDINGS: ClassVar[str] = "thali._choice.logits.findings"
-    _stored_as: ClassVar[dict[str, str]] = {"attention": "_attention"}
+    _ATTRIBUTE_OF_ARGUMENT: ClassVar[dict[str, str]] = {"attention": "_attention"}
     posterior_: "xarray.DataTree"
     coef_: "pd.Series"
     individual_: "pd.DataFrame"
@@ -311,13 +311,13 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
             directions = parse_directions("signs", self.signs, data)
             if contradicted := describe_contradicted_directions(data, directions):
                 remarks = [*remarks, contradicted]
-        return self._carry_out(self._job_of(sampling, str(data), remarks))
+        return self._run_job(self._build_job(sampling, str(data), remarks))
 
-    def _usual_run(self) -> dict[str, Any]:
+    def _get_comparison_run(self) -> dict[str, Any]:
         return {"draws": 1000}
 
-    def _answers(self) -> Facts:
-        facts = *super()._answers(), *build_measured_facts(self._coding_, self._scheme_)
+    def _headline_facts(self) -> Facts:
+        facts = *super()._headline_facts(), *build_measured_facts(self._coding_, self._scheme_)
         if self._view.draws["beta"].size <= MAX_EXACT_TASTES:
             return facts
         files = (
@@ -326,8 +326,8 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         )
         return (*facts, ("files", files))
 
-    def _attributes_for_file(self) -> dict[str, Any]:
-        attributes = super()._attributes_for_file()
+    def _select_storable_attributes(self) -> dict[str, Any]:
+        attributes = super()._select_storable_attributes()
         if (
             self._view.draws["beta"].size > MAX_EXACT_TASTES
         ):  # log-likelihoods follow from tastes and data
@@ -349,7 +349,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
             refuse_rising_demand(data, coding, price)
         return data, parts
 
-    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
+    def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
         return build_sampling(source, run, self._resolve_arguments(source))
 
     def _resolve_arguments(self, data: "ChoiceExperiment") -> "FitArguments":
@@ -368,17 +368,17 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
             coding, scale, covariates, attention, self._build_prior(len(coding.names))
         )
 
-    def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
+    def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
         data = require_experiment(data, self.constants)
         return sample_taste_prior(self._resolve_arguments(data), data, rngs)
 
-    def _observed(self, data: Any) -> dict[str, np.ndarray]:
+    def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
         data = require_experiment(data, self.constants)
         if tuple(data.respondents) != tuple(self._respondents_):
             return {}
         return {"chosen": data.chosen}
 
-    def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+    def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
         beta = self._view.draws["beta"].values
         tasks = encode_choices(require_experiment(data, self.constants), self._coding_)
         return draw_logit_choices(beta, tasks, data.first_task, rng)
@@ -389,7 +389,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
 
     def _money_attribute(self, data: "ChoiceExperiment", coding: "Coding") -> str | None:
         """Return the attribute of money in willingness-to-pay space, else None."""
-        if one_of("space", self.space, SPACES) != MONEY:
+        if check_allowed("space", self.space, SPACES) != MONEY:
             return None
         return require_price(data, coding)
 
@@ -447,8 +447,8 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         care very much.
         """
         posterior = self._view.draws
-        ci = between("ci", ci, "the probability of an interval")
-        return self._once(f"attention {ci}", lambda: build_attention_tables(posterior, ci))
+        ci = check_open_interval("ci", ci, "the probability of an interval")
+        return self._compute_once(f"attention {ci}", lambda: build_attention_tables(posterior, ci))
 
     @requires(modelled_attention)
     def attention_by_scale(
@@ -494,10 +494,12 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
 
         shares, first_scale = self.attention(ci).shares, self._prior_scale()
         if scale is not None:
-            other = positive("scale", scale, "the prior scale of a variance between respondents")
+            other = check_positive(
+                "scale", scale, "the prior scale of a variance between respondents"
+            )
         else:
             other = DEFAULT_SCALE if first_scale != DEFAULT_SCALE else DEFAULT_ATTENTION_SCALE
-        data = self._data_of_fit()
+        data = self._get_fit_data()
         if data is None:
             raise DataError(
                 "The second fit requires the data of the first, which the model file does not"
@@ -507,14 +509,14 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         def compare() -> "pd.DataFrame":
             priors = {**(self.priors or {}), "scale": other}
             model = type(self)(**{**self.get_params(), "priors": priors})
-            model.fit(data, progressbar=progressbar, **self._run_settings())
+            model.fit(data, progressbar=progressbar, **self._get_run_settings())
             columns = ["attends", "low", "high"]
             other_shares = model.attention(ci).shares[columns].add_suffix("_other")
             table = Table(shares[columns]).join(other_shares)
             table.attrs.update(interval=ci, scales=(first_scale, other))
             return table
 
-        return self._once(f"attention by scale {other} {ci}", compare)
+        return self._compute_once(f"attention by scale {other} {ci}", compare)
 
     def population(self, ci: float = INTERVAL) -> "pd.DataFrame":
         """Return a summary of the distribution of tastes among people, with diagnostics.
@@ -549,7 +551,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         self, most: int, rng: np.random.Generator
     ) -> "tuple[ChoiceExperiment, np.ndarray]":
         """Return the data and replicates of all choices, from at most `most` draws."""
-        beta, data = self._view.draws["beta"].values, self._data_of_fit()
+        beta, data = self._view.draws["beta"].values, self._get_fit_data()
         if data is None:
             raise DataError(
                 "The check requires the data of the fit, which the model file does not contain;"
@@ -563,9 +565,11 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         return data, replicates["chosen"][0]
 
     def _preferences(self) -> "Preferences":
-        return of_tastes(flat(self._view.draws["beta"].values), self._coding_, self._data_of_fit())
+        return estimate_taste_preferences(
+            flat(self._view.draws["beta"].values), self._coding_, self._get_fit_data()
+        )
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         return read_summary_rows(self._view.draws) | attention_quantities(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
@@ -645,7 +649,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         return tuple(results) if results[1:] else results[0]
 
     def _chooser(self) -> "LogitChooser":
-        posterior, data = self._view.draws, self._data_of_fit()
+        posterior, data = self._view.draws, self._get_fit_data()
         if data is None:
             raise DataError(
                 "Individual results require the data of the fit, which the model file does not"

@@ -21,7 +21,7 @@ from ..answers.check import (
     list_share_names,
 )
 from ..answers.chooser import interval_ends
-from ..answers.logits import LogitChooser, level_differences
+from ..answers.logit_chooser import LogitChooser, iterate_level_differences
 from ..coding import Coding
 from ..logit import DIRECTIONS, choice_probabilities
 from .attention import COVARIATE, EFFECT, Attention, attention_effects
@@ -659,7 +659,7 @@ def monitored_effects(
         utility /= np.repeat(np.add.reduceat(utility, starts, axis=2), sizes, axis=2)
         shares += _multiply_rows(utility, levels[products])
     pairs = list_reference_pairs(data.scheme, np.zeros(len(data.attributes)))
-    differences = level_differences(coding, data, pairs)
+    differences = iterate_level_differences(coding, data, pairs)
     effects = np.stack(
         [_average_choice_probability(beta, steps, weights) for steps, weights in differences],
         axis=-1,

@@ -8,7 +8,7 @@ import numpy as np
 from thali._labels import shorten
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.pay import price_among
+from ..answers.willingness_to_pay import find_price_attribute
 from ..coding import Coding
 from ..logit import encode_choices, maximise_log_likelihood
 
@@ -25,7 +25,7 @@ _MIN_RISING_Z = 3.0
 def require_price(data: "ChoiceExperiment", coding: Coding) -> str:
     """Return the attribute of money, whose coefficient is the scale; refuse data without."""
     setting = Setting("space", MONEY)
-    price = price_among(data.scheme)
+    price = find_price_attribute(data.scheme)
     if price is None:
         raise ArgumentError(
             setting,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from thali._arguments import positive
+from thali._arguments import check_positive
 from thali._data.kinds import EXPERIMENTS
 from thali._model.options import (
     ATTENTION,
@@ -43,7 +43,8 @@ def check_priors(name: str, priors: Any) -> dict[str, float]:
             Argument(name), f" must map some of {sizes} to numbers; got {priors_by_name!r}."
         )
     return {
-        size: positive(name, number, f"the prior {size}") for size, number in priors_by_name.items()
+        size: check_positive(name, number, f"the prior {size}")
+        for size, number in priors_by_name.items()
     }
 
 

@@ -60,7 +60,7 @@ class ClassesEngine(IndividualsEngine):
 
     def get_class_draws(self, model: Any) -> WorthClassDraws:
         """Return the draws of classes."""
-        return model._once("classes", lambda: read_class_draws(model._view))
+        return model._compute_once("classes", lambda: read_class_draws(model._view))
 
     def respondents(self, model: Any) -> WorthClasses:
         """Return the results about respondents."""
@@ -84,7 +84,7 @@ class ClassesEngine(IndividualsEngine):
 
     def select_class(self, model: Any, number: int) -> tuple[Any, WorthDraws]:
         """Return the data of likely members of a class, numbered from 1, and its draws."""
-        problem: WorthProblem = model._build_problem(model._data_of_fit())
+        problem: WorthProblem = model._build_problem(model._get_fit_data())
         questions = problem.single_data.questions(problem.has_ties)
         is_member = memberships(model._view).argmax(axis=1) == number - 1
         if not is_member.any():

@@ -14,8 +14,8 @@ from thali._model.class_findings import (
     ranks,
     same_class,
 )
-from thali._model.common_findings import convergence, data, methods, summary
-from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.common_findings import convergence, data, make_methods_maker, summary
+from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, FindingMaker, Text, finding
 from thali._model.phrases import phrase
 from thali._model.settings import AnswerSettings
 from thali._people.populations import SIMILAR
@@ -39,7 +39,7 @@ ENGLISH = {
 }
 
 
-def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings."""
     return MAKERS
 
@@ -91,7 +91,7 @@ MAKERS = (
     check,
     summary,
     data,
-    methods(modelled),
+    make_methods_maker(modelled),
     assignment,
     same_class,
     convergence,

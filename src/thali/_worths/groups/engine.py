@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.predictive_check import group_check_table
+from thali._model.predictive_check import merge_group_checks
 from thali._model.prior_sample import PriorSample
 from thali._posterior.interval import tails_of
 from thali._posterior.view import flat
@@ -35,7 +35,7 @@ class GroupsEngine(IndividualsEngine):
 
     def select_group(self, model: Any, name: str) -> tuple[Any, WorthDraws]:
         """Return the data and draws of a group."""
-        view, problem = model._view, model._build_problem(model._data_of_fit())
+        view, problem = model._view, model._build_problem(model._get_fit_data())
         worths = flat(view.draws["group_log_worth"].sel(group=name).values)
         no_coefficients = np.zeros((view.n_draws, 0))
         settings = (), np.zeros((view.n_options, 0)), view.lapse, problem.rule, view.shape[0]
@@ -60,7 +60,7 @@ class GroupsEngine(IndividualsEngine):
     def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
         groups = model._groups
         tables = {name: model.of_group(name).check(random_seed, ci) for name in groups}
-        return group_check_table(tables, "group")
+        return merge_group_checks(tables, "group")
 
     def predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
         import pandas as pd

@@ -4,11 +4,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from thali._inference.numerics.ranks import average_ranks
-from thali._labels import listed
+from thali._labels import list_names
 from thali._model.choice_findings import MAX_GROUPS, check, format_row
-from thali._model.common_findings import asked, convergence, data, methods, summary
-from thali._model.finding import ON_SCREEN, STATISTICS, Finding, Maker, Text, finding
-from thali._model.group_findings import group_ranks
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
+from thali._model.finding import ON_SCREEN, STATISTICS, Finding, FindingMaker, Text, finding
+from thali._model.group_findings import make_group_ranks_maker
 from thali._model.phrases import phrase
 from thali._model.settings import AnswerSettings
 from thali._people.populations import SIMILAR
@@ -33,7 +39,7 @@ ENGLISH = {
 }
 
 
-def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings."""
     return MAKERS
 
@@ -77,8 +83,8 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 
 MAKERS = (
-    asked(lambda model: phrase(ENGLISH, "asked", names=listed(model._groups))),
-    group_ranks(lambda model: average_ranks(-model._draws.log_worths)),
+    make_question_maker(lambda model: phrase(ENGLISH, "asked", names=list_names(model._groups))),
+    make_group_ranks_maker(lambda model: average_ranks(-model._draws.log_worths)),
     worths,
     differences,
     of_one.choice_probabilities,
@@ -86,6 +92,6 @@ MAKERS = (
     check,
     summary,
     data,
-    methods(modelled),
+    make_methods_maker(modelled),
     convergence,
 )

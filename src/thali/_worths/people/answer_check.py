@@ -13,7 +13,7 @@ from thali._model.answer_checks import (
     check_unweighted,
     predict_answers,
 )
-from thali._model.predictive_check import spaced_draws
+from thali._model.predictive_check import select_draws
 
 from ..worth_draws import WorthDraws
 from .respondent_draws import RespondentDraws
@@ -101,7 +101,7 @@ def check_respondents(
     has_ties = worths.nu is not None
     parts = split_questions(data.questions(has_ties))
     check_unweighted(parts.questions)
-    draws = spaced_draws(respondent_draws.n_draws, len(parts.questions.counts))
+    draws = select_draws(respondent_draws.n_draws, len(parts.questions.counts))
     probabilities = respondent_probabilities(
         worths.take(draws), respondent_draws.take(draws), data, parts, has_ties
     )
@@ -114,7 +114,7 @@ def predict_respondents(
 ) -> "pandas.DataFrame":
     """Return a table of observed and predicted proportions."""
     parts = split_questions(data.questions(False))
-    draws = spaced_draws(respondent_draws.n_draws, len(parts.questions.counts))
+    draws = select_draws(respondent_draws.n_draws, len(parts.questions.counts))
     probabilities = respondent_probabilities(
         worths.take(draws), respondent_draws.take(draws), data, parts, has_ties=False
     )

@@ -59,7 +59,7 @@ class IndividualsEngine(LaplaceEngine):
 
     def get_respondent_draws(self, model: Any) -> RespondentDraws:
         """Return the draws of all respondents."""
-        return model._once("respondents", lambda: self.read_respondents(model._view))
+        return model._compute_once("respondents", lambda: self.read_respondents(model._view))
 
     def respondents(self, model: Any) -> Any:
         """Return the results about respondents."""

@@ -6,25 +6,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import probability
-from thali._labels import listed, plural
+from thali._digits import format_probability
+from thali._labels import format_plural, list_names
 from thali._model.choice_findings import build_score_finding, check, describe_dependence, format_row
-from thali._model.common_findings import asked, convergence, data, methods, summary
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
 from thali._model.finding import (
     FULL,
     ON_SCREEN,
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
 )
 from thali._model.phrases import phrase
 from thali._model.references import Cite
-from thali._model.respondent_findings import effects_finding, individuals_finding
-from thali._model.segment_findings import segment_makers, segmented, segments_once
+from thali._model.respondent_findings import build_effects_finding, build_individuals_finding
+from thali._model.segment_findings import (
+    describe_segmentation,
+    make_segment_function,
+    make_segment_makers,
+)
 from thali._model.settings import AnswerSettings
 from thali._posterior.interval import interval_name
 
@@ -73,12 +83,14 @@ FEW_RESPONDENTS = 8  # below, the spread between respondents is mostly that of i
 REACH_SIZE = 3  # options of a set
 
 
-def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings."""
-    has_scores = model._data_of_fit().worst is not None or settings.none is not None
+    has_scores = model._get_fit_data().worst is not None or settings.none is not None
     make = partial(_report_segment_scores, settings)
     scores = ("segment_scores", "Preference scores by segment", make)
-    segments = segment_makers(settings, segments_once(settings), (scores,) * has_scores)
+    segments = make_segment_makers(
+        settings, make_segment_function(settings), (scores,) * has_scores
+    )
     return (*_FIRST, *segments, *_LAST)
 
 
@@ -97,15 +109,17 @@ def individuals(model: Any, settings: AnswerSettings) -> Finding:
     average = model.scores(random_seed=settings.random_seed, ci=settings.ci).rename(
         columns={"score": "mean"}
     )
-    report = individuals_finding(
+    report = build_individuals_finding(
         table, average, ENGLISH["individuals.title"], ENGLISH["individuals.caption"]
     )
-    answers = model._data_of_fit().questions(model._draws.nu is not None).given
+    answers = model._get_fit_data().questions(model._draws.nu is not None).given
     n_single = int((np.bincount(answers.respondent, answers.times) == 1.0).sum())
     if n_single:
         report = replace(
             report,
-            notes=(phrase(ENGLISH, "individuals.once", number=plural(n_single, "respondent")),),
+            notes=(
+                phrase(ENGLISH, "individuals.once", number=format_plural(n_single, "respondent")),
+            ),
         )
     return report
 
@@ -129,12 +143,12 @@ def reach(model: Any, settings: AnswerSettings) -> Finding | None:
     best = table.iloc[0]
     low, high = (f"{100 * best[end]:.0f}" for end in ("low", "high"))
     facts = {
-        "options": listed(best["members"]),
+        "options": list_names(best["members"]),
         "share": f"{100 * best['reach']:.0f}",
         "low": low,
         "high": high,
     }
-    facts |= {"interval": interval_name(settings.ci), "best": probability(best["best"])}
+    facts |= {"interval": interval_name(settings.ci), "best": format_probability(best["best"])}
     rule = ENGLISH["reach.by"]
     if settings.none is not None:
         rule = phrase(ENGLISH, "reach.by.none", none=settings.none)
@@ -159,7 +173,7 @@ def respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
     covariates = model._engine.get_respondent_draws(model).covariates
     if covariates is None:
         return None
-    return effects_finding(
+    return build_effects_finding(
         model.respondents.effects(settings.ci), covariates, "worth", ENGLISH["effects.by"]
     )
 
@@ -182,7 +196,7 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     respondent_draws, covariate_clause = model._engine.get_respondent_draws(model), ""
     covariates = respondent_draws.covariates
     if covariates is not None:
-        covariate_clause = phrase(ENGLISH, "methods.by", columns=listed(covariates.sources))
+        covariate_clause = phrase(ENGLISH, "methods.by", columns=list_names(covariates.sources))
     directions = ""
     if respondent_draws.loadings.shape[1] > 0:
         directions = ENGLISH["methods.directions"]
@@ -190,13 +204,13 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
         *of_one.describe_choice_rules(model),
         phrase(ENGLISH, "methods", by=covariate_clause, directions=directions),
         *describe_dependence(model._view.dependence),
-        segmented("each respondent's preference for an option over the others"),
+        describe_segmentation("each respondent's preference for an option over the others"),
         phrase(ENGLISH, "reach.methods", turf=Cite("miaoulis1990"), bootstrap=Cite("rubin1981")),
     )
 
 
 _FIRST = (
-    asked(lambda model: ENGLISH["asked"]),
+    make_question_maker(lambda model: ENGLISH["asked"]),
     of_one.ranks,
     of_one.option_scores,
     of_one.worths,
@@ -211,7 +225,7 @@ _LAST = (
     check,
     summary,
     data,
-    methods(modelled),
+    make_methods_maker(modelled),
     of_one.independence,
     convergence,
 )

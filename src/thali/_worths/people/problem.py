@@ -7,7 +7,7 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._labels import shorten
 from thali._model.best_worst import LARGEST_RANKED, RANKING, REVERSED
-from thali._model.design_effects import dependence_of_individuals
+from thali._model.design_effects import describe_individuals
 from thali._people.columns import covariates_of
 from thali._people.populations import ADJUSTED, Individuals, unknown_respondents
 from thali._posterior.dependence import Dependence, of_one_person
@@ -69,7 +69,7 @@ class PeopleProblem(WorthProblem):
     def dependence(self) -> Dependence:
         """The treatment of repeated answers of a respondent."""
         given_answers = self.single_data.questions(self.has_ties).given
-        return dependence_of_individuals(
+        return describe_individuals(
             np.bincount(
                 given_answers.respondent, given_answers.times, len(given_answers.respondents)
             )

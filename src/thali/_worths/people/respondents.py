@@ -74,8 +74,8 @@ class WorthRespondents(RespondentResults, HasSegments):
         table = tabulate_respondent_scores(respondent_draws, labels, model._score_scale(), ci)
         if not wide:
             return table
-        data = keep_single_choices(model._data_of_fit())
-        fit = model._once(
+        data = keep_single_choices(model._get_fit_data())
+        fit = model._compute_once(
             "fit_of_respondents", lambda: measure_fit(model._draws, respondent_draws, data)
         )
         return pivot_scores(table, fit, labels)
