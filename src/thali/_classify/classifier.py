@@ -10,7 +10,7 @@ from thali._data.facts import MAX_LISTED
 from thali._data.rows import Observations, TrainingData, merge_rows, wrap_sparse_rows
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
-from thali._labels import listed, plural
+from thali._labels import format_plural, list_names
 from thali._late import carried_out_by
 from thali._model.base import Job
 from thali._model.chain_model import MarkovChainModel, require_prior
@@ -341,8 +341,8 @@ class Classifier(Predictions, MarkovChainModel):
 
     def _describe_size(self, n_rows: int) -> str:
         """Format the numbers of rows, covariates and classes."""
-        covariates = plural(self.n_features_in_, "covariate")
-        return f"{plural(n_rows, 'row')}, {covariates}, {len(self.classes_)} classes"
+        covariates = format_plural(self.n_features_in_, "covariate")
+        return f"{format_plural(n_rows, 'row')}, {covariates}, {len(self.classes_)} classes"
 
     def _describe_fitted_data(self) -> Facts:
         """Return rows, covariates and rows per class as facts."""
@@ -356,8 +356,8 @@ class Classifier(Predictions, MarkovChainModel):
         ]
         return (
             ("Rows", f"{len(data.row):,}"),
-            ("Covariates", f"{len(columns):,}: {listed(columns, MAX_LISTED)}"),
-            ("Rows per class", listed(class_counts, MAX_LISTED)),
+            ("Covariates", f"{len(columns):,}: {list_names(columns, MAX_LISTED)}"),
+            ("Rows per class", list_names(class_counts, MAX_LISTED)),
         )
 
     def _column_names(self) -> list[str]:

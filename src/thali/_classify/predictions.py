@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
-from thali._labels import positions, shorten
+from thali._labels import index_labels, shorten
 from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
@@ -73,7 +73,7 @@ def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.nda
 
 def _encode_known_labels(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return the index of each label among the fitted classes."""
-    index_by_label = positions(classes.tolist())
+    index_by_label = index_labels(classes.tolist())
     codes = np.array([index_by_label.get(label, -1) for label in labels.tolist()])
     if (codes < 0).any():
         class_list = shorten(list(index_by_label), 10)
@@ -323,7 +323,7 @@ class Predictions(ScikitLearn):
         """
         from thali._tables import Table
 
-        bins = whole("bins", bins, 2)
+        bins = check_integer("bins", bins, 2)
         matrix = self._read_covariates(X)
         codes = _encode_known_labels(
             check_labels(y, type(self).__name__, matrix.shape[0]), self.classes_

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import listed
+from thali._labels import list_names
 from thali.errors import ArgumentError, DataWarning
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ def picture(
             missing = [name for name, is_there in is_present.items() if not is_there]
             if missing:
                 raise ArgumentError(
-                    f"plots.{draw.__name__} requires {listed([*is_present])}, as in the table that"
-                    f" {made_by} returns; {listed(missing)} {'is' if len(missing) == 1 else 'are'}"
-                    " missing."
+                    f"plots.{draw.__name__} requires {list_names([*is_present])}, as in the table"
+                    f" that {made_by} returns; {list_names(missing)}"
+                    f" {'is' if len(missing) == 1 else 'are'} missing."
                 )
             axes = draw(*arguments, **keywords)
             set_fallback_fonts(np.ravel(axes))  # type: ignore[call-overload]

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import display_width, one_line
+from thali._labels import display_width, join_lines
 from thali._posterior.interval import INTERVAL, interval_name, level_name
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def shorten_labels(labels: list[str]) -> list[str]:
 
     If shortened labels would be equal, they are numbered.
     """
-    lines = list(map(one_line, labels))
+    lines = list(map(join_lines, labels))
     half = MAX_LABEL_LENGTH // 2
     for cut in (
         lambda line: f"{line[: half - 1]}…{line[-half:]}",
@@ -132,7 +132,7 @@ def map_short_labels(labels: list[str]) -> dict[str, str]:
 
 def shorten_member_list(members: str) -> str:
     """Shorten a list of labels to 32 characters at its end."""
-    line = one_line(members)
+    line = join_lines(members)
     return (
         line if len(line) <= MAX_LABEL_LENGTH else line[: MAX_LABEL_LENGTH - 1].rstrip(", ") + "…"
     )

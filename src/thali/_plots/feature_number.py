@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from thali._digits import number
+from thali._digits import format_number
 
 from ._fonts import picture
 from ._style import COLOURS, ensure_axes, format_interval_name, hide_spines
@@ -55,7 +55,8 @@ def n_features(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     low, high = table.attrs["low_high"]
     interval = format_interval_name(table)
     ax.set_title(
-        f"mean {number(table.attrs['mean'])}, {interval} {number(low)} to {number(high)}",
+        f"mean {format_number(table.attrs['mean'])}, {interval} {format_number(low)} to"
+        f" {format_number(high)}",
         fontsize=10,
     )
     hide_spines(ax)

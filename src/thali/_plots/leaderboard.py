@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import positions
+from thali._labels import index_labels
 
 from ._fonts import picture
 from ._style import (
@@ -81,7 +81,7 @@ def leaderboard(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None) -
         panel.set_xlabel(f"{name} ({interval})")
         panel.locator_params(axis="x", nbins=4, integer=True)
         draw_background_grid(panel, "x")
-    row_of = positions(table.index)
+    row_of = index_labels(table.index)
     tier_rows = [
         [row_of[member] for member in members if member in row_of]
         for members in table.attrs["tiers"]

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._digits import percent
+from thali._digits import format_percent
 
 from ._fonts import picture
 from ._style import (
@@ -79,7 +79,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.05 * float(ends.max()))))
     ax.set_xlabel(f"predicted share (line: {format_interval_level(table)} interval)")
     label_rows(ax, y, names)
-    ax.xaxis.set_major_formatter(lambda value, _: percent(value))
+    ax.xaxis.set_major_formatter(lambda value, _: format_percent(value))
     draw_thin_grid(ax, "x")
     if has_change:
         _write_changes(ax, y, table)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import percent
+from thali._digits import format_percent
 
 from ._fonts import picture
 from ._style import (
@@ -74,8 +74,8 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
         colour = COLOURS[index % len(COLOURS)]
         _draw_profile(panel, profile, y, colour)
         draw_row_dividers(panel, heading_y)
-        interval = f"{100 * row['share_low']:.0f} to {percent(row['share_high'])}"
-        title = f"Segment {segment}\n{percent(row['share'])} ({interval})"
+        interval = f"{100 * row['share_low']:.0f} to {format_percent(row['share_high'])}"
+        title = f"Segment {segment}\n{format_percent(row['share'])} ({interval})"
         panel.set_title(
             title, fontsize=10, fontweight="bold", color=colour, loc="left", pad=6 + 12 * lines
         )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._labels import positions
+from thali._labels import index_labels
 
 from ._fonts import picture
 from ._style import (
@@ -69,7 +69,7 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
     'rating (89 % interval)'
     """
     periods = list(dict.fromkeys(table["period"]))
-    period_index = positions(periods)
+    period_index = index_labels(periods)
     last_period = table.loc[table["period"] == periods[-1]].sort_values("rank", kind="stable")
     order = list(dict.fromkeys([*last_period["option"], *table["option"]]))
     changed = {*table.attrs["better"], *table.attrs["worse"]}

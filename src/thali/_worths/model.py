@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import one_of, positive, share
+from thali._arguments import check_allowed, check_positive, check_share
 from thali._data.choices import Choices
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged, merge_new_data
@@ -410,7 +410,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
                 f" {type(data).__name__}."
             )
         conversions = "davidson", *CONVERSIONS
-        one_of("ties", self.ties, (None, *conversions))
+        check_allowed("ties", self.ties, (None, *conversions))
         if isinstance(data, Choices) and data.n_ties and data.is_paired:
             data = data.to_comparisons()
         if data.kind == PAIRS:
@@ -421,13 +421,13 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         self, data: Any, default_adjustment: str = ADJUSTED, has_prior: bool = True
     ) -> WorthProblem:
         """Check all arguments, and return the problem of data."""
-        one_of("best_worst", self.best_worst, (None, *RULES))
+        check_allowed("best_worst", self.best_worst, (None, *RULES))
         pooled = data.pooled() if isinstance(data, GroupedData) else data
         rule = self.best_worst or default_rule(pooled)
-        lapse = share("lapse", self.lapse, "the probability of a random choice")
+        lapse = check_share("lapse", self.lapse, "the probability of a random choice")
         spread = self.spread
         if spread is not None:
-            spread = positive("spread", spread, "a standard deviation")
+            spread = check_positive("spread", spread, "a standard deviation")
         ties = data.kind == PAIRS and (has_ties(pooled) or self.ties == "davidson")
         if isinstance(self.people, Individuals):
             from .people.problem import PeopleProblem

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._data.groups import GroupedData
 from thali._data.kinds import KINDS, PAIRS, PEOPLE
 from thali._model.base import FixedMethodModel
@@ -30,9 +30,9 @@ from ..likelihoods.elimination import Elimination, refuse_sets
 from ..likelihoods.elimination_of_groups import for_groups
 from ..maximum_likelihood.answers import AspectEstimates
 from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
-from ..populations.kinds import UnknownKinds
-from ..populations.one import Population
-from ..populations.populations import population_of
+from ..populations.latent_classes import LatentClassPopulation
+from ..populations.population_choice import choose_population
+from ..populations.single_group import Population
 from ..priors.feature_argument import build_feature_prior, insert_feature_names
 from ..priors.given import Given
 from .choice_answers import ChoiceAnswers
@@ -181,12 +181,12 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
     def _convert_data(self, data: Any) -> Any:
         check_people(self.people, data=data)
         data = treat_ties(super()._convert_data(data), self.ties, ("davidson", *CONVERSIONS))
-        return self._population(data).checked(select_covariates(data, self.covariates))
+        return self._population(data).check_data(select_covariates(data, self.covariates))
 
     def _population(self, data: Any) -> Population:
         if isinstance(self.people, LatentClasses):
-            return UnknownKinds(self.people)
-        return population_of(data, self.people)
+            return LatentClassPopulation(self.people)
+        return choose_population(data, self.people)
 
     def _complete_settings(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
         """The settings; segments are of people of whom each has weights of their own."""
@@ -205,7 +205,7 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
         return choice_dependence(self.people, data, parts)
 
     def _parts(self, data: Any) -> dict[str, Any]:
-        one_of("unique", self.unique, (True, False))
+        check_allowed("unique", self.unique, (True, False))
         prior = build_feature_prior("aspects", self.aspects, data.labels, words=("ibp", "unique"))
         lapse = Elimination.lapse if self.lapse is None else self.lapse
         ties = self.ties == "davidson" or (self.ties is None and has_ties(data))

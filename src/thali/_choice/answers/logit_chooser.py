@@ -10,7 +10,7 @@ import numpy as np
 from thali._data.experiments.scheme import INSIDE
 from thali._inference.arrays import encode_base64, shrink_integers
 from thali._inference.seeds import spawn_generators
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.engine import PreparedFit
 from thali._model.requirements import mark_as_setup
 from thali._people.columns import MarketPeople, people_of
@@ -603,7 +603,7 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
         0.0,
         build_no_choice_product(data),
         _list_first_products(chooser),
-        f"{plural(draws - chooser.is_estimate, 'draw')} of {source}{respondent_phrase}",
+        f"{format_plural(draws - chooser.is_estimate, 'draw')} of {source}{respondent_phrase}",
         chooser.is_estimate,
         _build_market_people(chooser),
     )

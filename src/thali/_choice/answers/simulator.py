@@ -9,7 +9,7 @@ import numpy as np
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.scheme import INSIDE
 from thali._inference.warn import warn
-from thali._labels import listed, shorten
+from thali._labels import list_names, shorten
 from thali._model.finding import Finding, Text
 from thali._model.phrases import phrase
 from thali._page import as_json
@@ -310,7 +310,7 @@ def apply_share_settings(
         availabilities = [
             f"{name} {availability[name]:g}" for name in names if name in availability
         ]
-        notes.append(phrase(ENGLISH, "market.availability", named=listed(availabilities)))
+        notes.append(phrase(ENGLISH, "market.availability", named=list_names(availabilities)))
     if settings.rule == RANDOMISED:
         notes.append(_warn_difference(ENGLISH["market.randomised"]))
     if settings.rule == FIRST_CHOICE:

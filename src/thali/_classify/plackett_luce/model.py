@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._data.rows import TrainingData
 from thali._inference.chains import Run
 from thali._inference.warn import is_quiet
@@ -244,7 +244,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
         )
 
     def _check_arguments(self) -> None:
-        one_of("standardize", self.standardize, (True, False))
+        check_allowed("standardize", self.standardize, (True, False))
         self._engine.check_arguments(self)
         build_weight_prior(self.a, self.a_range, self.b)
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import one_of, positive
+from thali._arguments import check_allowed, check_positive
 from thali._inference.chains import FIRST_DRAWS
 from thali._inference.warn import warn
 from thali._labels import shorten
@@ -313,8 +313,8 @@ class CoefficientPrior(NamedTuple):
 
 def read_prior(model: Any) -> CoefficientPrior:
     """Check the arguments of the prior and return it."""
-    one_of("method", model.method, METHODS)
-    is_horseshoe = one_of("prior", model.prior, PRIORS) == "horseshoe"
+    check_allowed("method", model.method, METHODS)
+    is_horseshoe = check_allowed("prior", model.prior, PRIORS) == "horseshoe"
     if is_horseshoe and model.method in (*NORMAL_METHODS, "map"):
         raise ArgumentError(
             Setting("method", model.method),
@@ -331,13 +331,13 @@ def read_prior(model: Any) -> CoefficientPrior:
             Argument("eta"),
             ".",
         )
-    eta = None if model.eta is None else positive("eta", model.eta, "a rate")
-    shape = positive("shape", model.shape, "the shape of the Gamma prior on eta")
-    rate = positive("rate", model.rate, "the rate of the Gamma prior on eta")
+    eta = None if model.eta is None else check_positive("eta", model.eta, "a rate")
+    shape = check_positive("shape", model.shape, "the shape of the Gamma prior on eta")
+    rate = check_positive("rate", model.rate, "the rate of the Gamma prior on eta")
     if eta is None and model.method == "map":
         eta = shape / rate
-    scale = positive("global_scale", model.global_scale, "the scale of the prior on tau")
-    intercept = bool(one_of("fit_intercept", model.fit_intercept, (True, False)))
+    scale = check_positive("global_scale", model.global_scale, "the scale of the prior on tau")
+    intercept = bool(check_allowed("fit_intercept", model.fit_intercept, (True, False)))
     return CoefficientPrior(eta, shape, rate, intercept, model.prior, scale)
 
 
@@ -363,7 +363,7 @@ def choose_standardization(
 ) -> Standardization:
     """Return the standardisation of the covariates, or none if not requested."""
     low, high = compute_column_ranges(matrix)
-    if one_of("standardize", standardize, (True, False)):
+    if check_allowed("standardize", standardize, (True, False)):
         standard = compute_standardization(matrix, names, counts)
         # columns of zeros are expected: words that these rows lack
         warn_about_constant_columns(standard, names, is_sparse(matrix) & (low == 0.0))

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._inference.indexing import iterate_slices
 from thali._inference.seeds import spawn_generators
-from thali._labels import as_label, shorten
+from thali._labels import format_label, shorten
 from thali._model.option_scores import ScoreDraws, ScoreScale, anchor_index, tabulate_scores
 from thali._people.individuals import individuals_table
 from thali._people.reach import draws_held
@@ -142,7 +142,7 @@ def assign_groups(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarr
             " must be the segments of the model, or map each respondent to a group (a mapping or"
             f" a pandas.Series); got {type(by).__name__}.",
         )
-    pairs = {(as_label(person), group) for person, group in assignment.items()}
+    pairs = {(format_label(person), group) for person, group in assignment.items()}
     group_of = dict(pairs)
     if len(group_of) < len(pairs):
         raise ArgumentError(
