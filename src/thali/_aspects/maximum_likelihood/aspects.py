@@ -114,13 +114,11 @@ def check_identified(given_aspects: KnownAspects, data: PairedComparisons) -> No
     if not unidentified:
         return
     n = len(given_aspects.labels)
-    if n <= 300 and (
-        always_unidentified := _find_unidentified(given_aspects, *np.triu_indices(n, 1))
-    ):
+    if n <= 300 and (names := _find_unidentified(given_aspects, *np.triu_indices(n, 1))):
         hint = Message(", or set ", Setting("unique", False)) if given_aspects.unique else ""
         raise ArgumentError(
-            f"No choices can identify the weights of the aspects {shorten(always_unidentified, 12)},"
-            " because these weights can change together without changing any choice probability; remove"
+            f"No choices can identify the weights of the aspects {shorten(names, 12)}, because"
+            " these weights can change together without changing any choice probability; remove"
             " one of these aspects",
             hint,
             ".",

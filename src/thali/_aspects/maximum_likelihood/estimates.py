@@ -126,7 +126,7 @@ class Estimates:
 
     @cached_property
     def _directions(self) -> InformationDirections:
-        """Those of the parameters about which the data say something."""
+        """Directions in which the data are informative about parameters."""
         weights, beta = self.maximum.weights, self.maximum.beta
         free = np.flatnonzero(np.append(weights > 0.0, np.ones(len(beta), bool)))
         information = -self.problem.compute_derivatives(weights, beta).hessian
@@ -143,7 +143,7 @@ class Estimates:
 
     @cached_property
     def _known(self) -> np.ndarray:
-        """Which parameters have a standard error (parameters,)."""
+        """Mask of parameters with a standard error, shape (n_parameters,)."""
         reached = np.abs(self._jacobian @ self._directions.root).max(axis=1, initial=0.0)
         return ~self._directions.unknown & (reached > 0.0)
 

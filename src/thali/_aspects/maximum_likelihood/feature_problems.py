@@ -33,7 +33,7 @@ class MostSimilarProblem(NamedTuple):
     counts: np.ndarray  # (places,) choices of each pair of each set, set after set
     start: np.ndarray  # (sets + 1,) where each set begins
     shared: np.ndarray  # (distinct pairs, K) which features both objects have
-    pair: np.ndarray  # (places,) which pair stands there
+    pair: np.ndarray  # (places,) index of the pair
     is_ratio: bool
     lapse: float
 

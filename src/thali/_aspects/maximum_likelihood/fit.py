@@ -201,11 +201,11 @@ def warn_endless_coefficients(estimates: Estimates) -> list[EstimateWarning]:
     is_endless = (beta > MAX_LOG_ODDS) & ~(errors < MAX_STD_ERROR)
     if not is_endless.any():
         return []
-    names_endless = shorten(list(compress(names, is_endless)))
+    which = shorten(list(compress(names, is_endless)))
     return [
         EstimateWarning(
-            f"The likelihood has no maximum: it keeps increasing as the coefficient of"
-            f" {names_endless} grows, because the covariate determines every comparison that it affects. The"
+            f"The likelihood has no maximum: it keeps increasing as the coefficient of {which}"
+            " grows, because the covariate determines every comparison that it affects. The"
             " estimate has not converged; ",
             Setting("method", "mcmc"),
             " has a prior that keeps it finite.",
