@@ -148,17 +148,13 @@ def build_coding_from_numbers(
         level_numbers, knots = None, request.numbers.get(name, ())
         if name in numbers:
             level_numbers = np.asarray(numbers[name], float)
-            names_of_columns, table = (
-                _name_pieces(name, knots),
-                split_at_knots(level_numbers, knots),
-            )
+            names_of_columns = _name_pieces(name, knots)
+            table = split_at_knots(level_numbers, knots)
         else:
             columns = np.flatnonzero(is_shown[:-1])[1:]
-            names_of_columns = (
-                [name]
-                if name == INSIDE and len(columns)
-                else [f"{name}[{levels[level]}]" for level in columns]
-            )
+            names_of_columns = [f"{name}[{levels[level]}]" for level in columns]
+            if name == INSIDE and len(columns):
+                names_of_columns = [name]
             table = np.eye(len(levels))[:, columns]
         first_column[name] = (len(names), len(names) + len(names_of_columns))
         table = np.vstack([table, np.zeros(table.shape[1])])

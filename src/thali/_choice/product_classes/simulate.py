@@ -124,7 +124,7 @@ def simulate_choices(
 def run_simulate_choices(
     rng: np.random.Generator, problem: Any, target: Any, state: Any, chosen: Any
 ) -> None:
-    """Run `simulate_choices`, compiled."""
+    """Call `simulate_choices` as compiled code."""
     simulate_choices(rng, problem, target, state, chosen)
 
 
