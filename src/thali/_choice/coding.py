@@ -325,13 +325,10 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
         ]
         if requested:
             numeric = all(parse_number(level) is not None for level in levels)
-            cure = (
-                Message(
-                    ", or refit with ", Setting("linear", name), ", which applies to any number"
-                )
-                if numeric
-                else ""
-            )
+            cure: Message | str = ""
+            if numeric:
+                setting = Setting("linear", name)
+                cure = Message(", or refit with ", setting, ", which applies to any number")
             known_levels = [level for level in levels if level not in unseen]
             raise DataError(
                 f"The tasks of the fit never show {name!r} as {requested[0]!r}, so its utility is"
@@ -430,17 +427,10 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
 def build_measured_facts(coding: Coding, scheme: "Scheme") -> Facts:
     """Return the fact that lists attributes treated as numbers by default."""
     names = [name for name in scheme.measured if name in coding.linear]
-    why = f"more than {MANY_LEVELS} different values"
-    return (
-        (
-            (
-                "taken as numbers",
-                f"{shorten(names)} ({why}; list the levels to treat them as categories)",
-            ),
-        )
-        if names
-        else ()
-    )
+    if not names:
+        return ()
+    why = f"more than {MANY_LEVELS} different values; list the levels to treat them as categories"
+    return (("taken as numbers", f"{shorten(names)} ({why})"),)
 
 
 def build_unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> list[Message]:

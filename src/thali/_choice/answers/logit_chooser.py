@@ -204,11 +204,9 @@ class LogitChooser(Chooser):
             self.tastes.shape[1] if weights is not None or self.population is None else _N_NEWCOMERS
         )
         is_randomised = rule.name == RANDOMISED
-        errors = (
-            self._draw_product_errors(cells, n_classes, random_seed)
-            if is_randomised
-            else np.zeros((1, 1, len(cells)))
-        )
+        errors = np.zeros((1, 1, len(cells)))
+        if is_randomised:
+            errors = self._draw_product_errors(cells, n_classes, random_seed)
         for draws, tastes, weight in self._iterate_tastes(
             weights, len(matrix) * errors.shape[1], random_seed
         ):
@@ -344,11 +342,9 @@ class LogitChooser(Chooser):
         fewer = self.thin(
             max(_MIN_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents)))
         )
-        groups = (
-            np.arange(len(fewer.chain))
-            if self.is_estimate
-            else np.unique(fewer.chain, return_inverse=True)[1]
-        )
+        groups = np.unique(fewer.chain, return_inverse=True)[1]
+        if self.is_estimate:
+            groups = np.arange(len(fewer.chain))
         people, attributes = len(self.data.respondents), len(self.data.attributes)
         pooled, by_group = (
             np.zeros((people, attributes)),
@@ -634,12 +630,10 @@ def _list_first_products(chooser: "LogitChooser") -> tuple[Product, ...]:
         ):
             if code < 0:
                 cells.append(None)
+            elif part.numbers is not None:
+                cells.append(float(part.numbers[code]))
             else:
-                cells.append(
-                    float(part.numbers[code])
-                    if part.numbers is not None
-                    else int(is_shown[:code].sum())
-                )
+                cells.append(int(is_shown[:code].sum()))
         products.append(tuple(cells))
     return tuple(products[:MAX_PRODUCTS])
 
@@ -730,11 +724,11 @@ class LogitTastes(NamedTuple):
         shares = hash_exponentials(draws, self.respondents)
         shares[: self.respondent_classes is not None] = 1.0  # the estimate
         shares *= 1.0 if weights is None else weights
-        shares = (
-            np.take_along_axis(shares, assign_respondents(draws, people, self.respondents), axis=1)
-            if self.respondent_classes is None
-            else self.respondent_classes.weights(shares)
-        )
+        if self.respondent_classes is None:
+            respondents = assign_respondents(draws, people, self.respondents)
+            shares = np.take_along_axis(shares, respondents, axis=1)
+        else:
+            shares = self.respondent_classes.weights(shares)
         with np.errstate(invalid="ignore"):
             return shares / shares.sum(axis=1, keepdims=True)
 

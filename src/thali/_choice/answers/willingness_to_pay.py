@@ -89,11 +89,9 @@ def tabulate_willingness_to_pay(
         ("compensations", price, max_draws), lambda: compute_compensations(fewer, prices, changes)
     )
     tails = tails_of(ci)
-    by_respondent = (
-        amount_draws[0]
-        if fewer.is_estimate
-        else _respondent_quantiles(amount_draws, fewer, prices, [0.5])[0]
-    )
+    by_respondent = amount_draws[0]
+    if not fewer.is_estimate:
+        by_respondent = _respondent_quantiles(amount_draws, fewer, prices, [0.5])[0]
     limit = np.inf if prices.is_linear else prices.differences[-1]
     if each_person:
         if fewer.is_estimate:
@@ -305,11 +303,10 @@ def compute_compensations(
     """
     blocks = []
     for u in _iterate_utilities(chooser, prices, changes):
-        blocks.append(
-            _linear_compensation(u, prices)
-            if prices.is_linear
-            else _find_crossing(u[:, :, :, 0], u[:, :, :, 1], prices)
-        )
+        if prices.is_linear:
+            blocks.append(_linear_compensation(u, prices))
+        else:
+            blocks.append(_find_crossing(u[:, :, :, 0], u[:, :, :, 1], prices))
     return np.concatenate(blocks)
 
 

@@ -12,7 +12,6 @@ from thali._model.prior_sample import PriorSample, build_predictive_group
 
 from .engines.draw_records import DrawRecorder
 from .likelihood import (
-    compare_chosen,
     is_inside,
     log_add_exp,
     log_likelihood,
@@ -26,7 +25,6 @@ from .state import (
     PERSON,
     PRESENT,
     SIGN,
-    SPLIT,
     TOP,
     build_class_problem,
     build_target,
@@ -107,17 +105,8 @@ def simulate_choices(
                     problem.tasks.rows[start, w],
                 )
     for f in range(state.whole[TOP]):
-        n, k = state.features.slots[f, PERSON], state.features.slots[f, CLASS]
-        if n >= 0:
-            state.features.slots[f, SPLIT] = compare_chosen(
-                problem.tasks,
-                state.bits,
-                k,
-                n,
-                state.features.difference,
-                state.features.separates,
-                f,
-            )
+        if state.features.slots[f, PERSON] >= 0:
+            compare_owned(problem, state, f)
 
 
 @compiled
