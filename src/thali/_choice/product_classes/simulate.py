@@ -11,11 +11,7 @@ from thali._data.experiments.design import build_design
 from thali._model.prior_sample import PriorSample, build_predictive_group
 
 from .engines.draw_records import DrawRecorder
-from .likelihood import (
-    is_inside,
-    log_add_exp,
-    log_likelihood,
-)
+from .likelihood import compare_owned, is_inside, log_add_exp, log_likelihood
 from .particles import concatenate_draws
 from .posterior import build_scalar_group
 from .reports.effects import label_reports, simulate_reports

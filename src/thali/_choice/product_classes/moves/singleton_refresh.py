@@ -5,7 +5,12 @@ from typing import Any
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
 
-from ..likelihood import fill_hits, log_likelihood_without_lapses, update_differences_and_hits
+from ..likelihood import (
+    copy_differences,
+    fill_hits,
+    log_likelihood_without_lapses,
+    update_differences_and_hits,
+)
 from ..prior import add_new_class
 from ..state import CLASS, MUTE, OWNERS, SINGLETONS, collect_owned_slots, free_feature, remove_class
 
