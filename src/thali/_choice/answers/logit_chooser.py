@@ -9,6 +9,7 @@ import numpy as np
 
 from thali._data.experiments.scheme import INSIDE
 from thali._inference.arrays import encode_base64, shrink_integers
+from thali._inference.indexing import iterate_slices
 from thali._inference.seeds import spawn_generators
 from thali._labels import plural
 from thali._model.engine import PreparedFit
@@ -35,6 +36,7 @@ from .simulator import (
     assign_respondents,
     build_market_attributes,
     build_no_choice_product,
+    describe_draw_respondents,
     hash_exponentials,
 )
 
@@ -45,7 +47,6 @@ if TYPE_CHECKING:
 
     from ..coding import Coding
 
-_BLOCK_SIZE = 2**21  # utilities computed at a time
 _N_NEWCOMERS = 1_024  # new respondents drawn in each draw, approximately
 _OCCASIONS = 2**14  # occasions of all respondents, on which errors of products are drawn
 _MAX_EXAMPLES = 16  # products over which utilities with interactions are averaged
@@ -269,7 +270,7 @@ class LogitChooser(Chooser):
         """Yield blocks of draws with the tastes and the weights (draws, K) of classes."""
         if weights is None and self.population is not None:
             rng = spawn_generators(random_seed, 1)[0]
-            for draws in _iterate_blocks(len(self.tastes), _N_NEWCOMERS * rows):
+            for draws in iterate_slices(len(self.tastes), _N_NEWCOMERS * rows):
                 # the same new respondents in every draw
                 tastes, weight = self.population(self._draws[draws], deepcopy(rng))
                 yield draws, tastes, np.broadcast_to(weight, tastes.shape[:2])
@@ -278,13 +279,13 @@ class LogitChooser(Chooser):
         weight = self._compute_class_weights(
             respondent_weights / respondent_weights.sum(axis=-1, keepdims=True)
         )
-        for draws in _iterate_blocks(len(self.tastes), self.tastes.shape[1] * rows):
+        for draws in iterate_slices(len(self.tastes), self.tastes.shape[1] * rows):
             yield draws, self.tastes[draws], weight[draws]
 
     def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
         matrix = self.coding.encode_cells(products)
         people = self.tastes.shape[1] if self.membership is None else len(self.membership)
-        for draws in _iterate_blocks(len(self.tastes), people * len(matrix)):
+        for draws in iterate_slices(len(self.tastes), people * len(matrix)):
             utility = self.tastes[draws] @ matrix.T
             if self.membership is None or not self.has_individuals:
                 yield utility
@@ -317,7 +318,7 @@ class LogitChooser(Chooser):
         weight = np.concatenate([weights for _, weights in differences_by_pair])[:, None]
         first_row = np.cumsum([0, *(len(weights) for _, weights in differences_by_pair[:-1])])
         by_class, by_draw = np.zeros((len(pairs), n_classes)), np.empty((n_draws, len(pairs)))
-        for draws in _iterate_blocks(n_draws, n_classes * len(rows)):
+        for draws in iterate_slices(n_draws, n_classes * len(rows)):
             tastes = self.tastes[draws]
             odds = rows @ self._stack_tastes(tastes).T  # one matrix for all pairs
             with np.errstate(over="ignore"):
@@ -502,16 +503,6 @@ def _repeat_errors(errors: np.ndarray, n_classes: int) -> np.ndarray:
     return errors if len(errors) == 1 else errors[np.arange(n_classes) % len(errors)]
 
 
-def _iterate_blocks(draws: int, size: int) -> Iterator[slice]:
-    """Yield slices of draws with a bounded number of utilities.
-
-    `size` is the number of utilities per draw.
-    """
-    step = max(1, _BLOCK_SIZE // max(size, 1))
-    for start in range(0, draws, step):
-        yield slice(start, min(start + step, draws))
-
-
 # Reports on markets that every logit has ----------------------------------------------------------
 
 
@@ -559,15 +550,11 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
     tastes, draws, classes = fewer.tastes, len(fewer.tastes), None
     respondent_phrase = ""
     if chooser.membership is None:
-        respondent_phrase = ", each with all respondents"
         people = max(1, min(n_classes, MAX_TASTES // (draws * p)))
+        respondent_phrase = f", {describe_draw_respondents(people, n_classes)}"
         if people < n_classes:
             tastes = np.take_along_axis(
                 tastes, assign_respondents(draws, people, n_classes)[:, :, None], axis=1
-            )
-            respondent_phrase = (
-                f", each with {people:,} of {n_classes:,} respondents, so intervals are slightly"
-                " too wide"
             )
     elif chooser.has_individuals:
         assert fewer.respondent_classes is not None

@@ -166,6 +166,15 @@ def assign_respondents(draws: int, people: int, respondents: int) -> np.ndarray:
     return (np.arange(people) * draws + np.arange(draws)[:, None]) * respondents // (people * draws)
 
 
+def describe_draw_respondents(people: int, respondents: int) -> str:
+    """Describe how many of the respondents each draw contains."""
+    if people == respondents:
+        return "each with all respondents"
+    return (
+        f"each with {people:,} of {respondents:,} respondents, so intervals are slightly too wide"
+    )
+
+
 # Products that a market may offer, from a choice experiment or the design stored by a model -------
 
 
