@@ -30,7 +30,6 @@ from .chooser import (
 from .effects import choice_change, select_products, select_tasks
 from .methods import MarketAnswers
 from .simulator import (
-    MAX_PRODUCTS,
     MarketDraws,
     Product,
     assign_respondents,
@@ -38,6 +37,7 @@ from .simulator import (
     build_no_choice_product,
     describe_draw_respondents,
     hash_exponentials,
+    list_first_products,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from thali._data.experiments import ChoiceExperiment
 
-    from ..coding import Coding
+    from ..coding import AttributeCoding, Coding
 
 _N_NEWCOMERS = 1_024  # new respondents drawn in each draw, approximately
 _OCCASIONS = 2**14  # occasions of all respondents, on which errors of products are drawn
@@ -606,23 +606,22 @@ def _build_market_people(chooser: "LogitChooser") -> MarketPeople | None:
 
 def _list_first_products(chooser: "LogitChooser") -> tuple[Product, ...]:
     """Return the products of the first task, without the no-choice option."""
-    data, no_choice = chooser.data, build_no_choice_product(chooser.data)
-    products = []
-    for row in data.products[data.row_product[: data.first_row[1]]].tolist():
-        if tuple(None if code < 0 else code for code in row) == no_choice:
-            continue
-        cells: list[float | None] = []
-        for code, part, is_shown in zip(
-            row, chooser.coding.parts, chooser.coding.seen, strict=True
-        ):
-            if code < 0:
-                cells.append(None)
-            elif part.numbers is not None:
-                cells.append(float(part.numbers[code]))
-            else:
-                cells.append(int(is_shown[:code].sum()))
-        products.append(tuple(cells))
-    return tuple(products[:MAX_PRODUCTS])
+    parts, shown = chooser.coding.parts, chooser.coding.seen
+    return tuple(
+        tuple(map(_convert_code, product, parts, shown))
+        for product in list_first_products(chooser.data)
+    )
+
+
+def _convert_code(
+    code: float | None, part: "AttributeCoding", is_shown: np.ndarray
+) -> float | None:
+    """Convert a level code to a number, or to its index among shown levels."""
+    if code is None:
+        return None
+    if part.numbers is not None:
+        return float(part.numbers[int(code)])
+    return int(is_shown[: int(code)].sum())
 
 
 # The rule of logits: tastes in each draw, and columns of products ---------------------------------
