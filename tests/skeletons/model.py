@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import positive, whole
+from thali._arguments import check_integer, check_positive
 from thali._inference.seeds import spawn_generators
 from thali._model.base import Job, SampledModel
 from thali.errors import DataError
@@ -32,8 +32,8 @@ class KnownSpread(SampledModel):
             raise DataError(
                 f"data must be a one-dimensional array of finite numbers; got {values.tolist()}."
             )
-        sd = positive("sd", self.sd, "the standard deviation of a number")
-        draws, chains = whole("draws", draws, 1), whole("chains", chains, 1)
+        sd = check_positive("sd", self.sd, "the standard deviation of a number")
+        draws, chains = check_integer("draws", draws, 1), check_integer("chains", chains, 1)
         # one stream a chain: the draws do not depend on the number of cores
         rngs = spawn_generators(random_seed, chains)
 

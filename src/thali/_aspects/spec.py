@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from thali._arguments import one_of, positive
+from thali._arguments import check_allowed, check_positive
 from thali._data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
 from thali._model.aliases import ALIASES_OF_ASPECTS
 from thali._model.options import (
@@ -129,7 +129,7 @@ ADDITIVE = ModelSpec(
             default="from the data, or by cross-validation",
             metavar="NUMBER|learned",
             words={"learned": "learned"},
-            check=partial(positive, meaning="the standard deviation of a similarity"),
+            check=partial(check_positive, meaning="the standard deviation of a similarity"),
             data=(SIMILARITIES,),
         ),
         Option(
@@ -178,7 +178,7 @@ ADDITIVE = ModelSpec(
             typed="estimate",
             default="expectation",
             words={kind: kind for kind in _ESTIMATES},
-            check=partial(one_of, choices=_ESTIMATES),
+            check=partial(check_allowed, choices=_ESTIMATES),
             methods=_SAMPLED,
             data=(SIMILARITIES,),
         ),

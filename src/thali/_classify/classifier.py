@@ -10,7 +10,7 @@ from thali._data.facts import MAX_LISTED
 from thali._data.rows import Observations, TrainingData, merge_rows, wrap_sparse_rows
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
-from thali._labels import listed, plural
+from thali._labels import format_plural, list_names
 from thali._late import carried_out_by
 from thali._model.base import Job
 from thali._model.chain_model import MarkovChainModel, require_prior
@@ -96,7 +96,7 @@ class Classifier(Predictions, MarkovChainModel):
         raise NotImplementedError
 
     def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
-        """Build the job of a fit to a Dask array; None if X is not one."""
+        """Build the job of a fit to a Dask array; None for other X."""
         return None
 
     def fit(
@@ -167,7 +167,7 @@ class Classifier(Predictions, MarkovChainModel):
             )
             work = self._build_block_job(X, y, sample_weight, run)
             work = work or self._build_fit_job(self._training_data(X, y, sample_weight), run)
-            # classes and columns are known from the data before anything is learned
+            # attributes of classes and columns, which are set before the fit
             class_attributes = self._get_fitted_attributes()
             return self._run_job(replace(work, run=lambda: class_attributes | work.run()))
         except BaseException:
@@ -292,6 +292,7 @@ class Classifier(Predictions, MarkovChainModel):
         return add_replicates(self, random_seed, X, y)
 
     def _sample_prior(self, rngs: Any, X: Any, y: Any) -> PriorSample:
+        """Sample parameters and labels from the prior, for calibration and plots."""
         model = type(self)(**self.get_params())
         matrix, observed_codes = model._read_rows(X, y)
         prior, codes = model._sample_prior_draws(matrix, rngs)
@@ -308,6 +309,7 @@ class Classifier(Predictions, MarkovChainModel):
         return PriorSample(prior, predictive, data, fixed)
 
     def _build_observed(self, X: Any, y: Any) -> dict[str, np.ndarray]:
+        """Return class codes as the observed data; empty for other classes."""
         matrix = self._read_covariates(X)
         classes, codes = encode_labels(y, type(self).__name__, matrix.shape[0])
         return {"label": codes} if np.array_equal(classes, self.classes_) else {}
@@ -315,6 +317,7 @@ class Classifier(Predictions, MarkovChainModel):
     def _simulate_replicates(
         self, rng: np.random.Generator, X: Any, y: Any
     ) -> dict[str, np.ndarray]:
+        """Simulate class codes of rows at each draw of the posterior."""
         matrix, sizes = self._read_covariates(X), self._view.draws.sizes  # type: ignore[attr-defined]
         codes = np.empty((sizes["chain"] * sizes["draw"], matrix.shape[0]), np.int64)
         for block, probabilities in self._iterate_probabilities(matrix):
@@ -322,6 +325,7 @@ class Classifier(Predictions, MarkovChainModel):
         return {"label": codes.reshape(sizes["chain"], sizes["draw"], -1)}
 
     def _pack_design(self, design: Any) -> tuple[Any, ...]:
+        """Return the pair (X, y); raise an error for another design."""
         if not isinstance(design, tuple) or len(design) != 2:
             raise DataError(
                 f"The design of a classifier must be the pair (X, y); got {type(design).__name__}."
@@ -331,6 +335,7 @@ class Classifier(Predictions, MarkovChainModel):
     def _refit_posterior(
         self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]
     ) -> "xarray.DataTree":
+        """Fit the model to data with this seed; return its posterior."""
         self._check_draws_method()
         arguments = dict(settings)
         thin = arguments.pop("thin", None)
@@ -341,8 +346,8 @@ class Classifier(Predictions, MarkovChainModel):
 
     def _describe_size(self, n_rows: int) -> str:
         """Format the numbers of rows, covariates and classes."""
-        covariates = plural(self.n_features_in_, "covariate")
-        return f"{plural(n_rows, 'row')}, {covariates}, {len(self.classes_)} classes"
+        covariates = format_plural(self.n_features_in_, "covariate")
+        return f"{format_plural(n_rows, 'row')}, {covariates}, {len(self.classes_)} classes"
 
     def _describe_fitted_data(self) -> Facts:
         """Return rows, covariates and rows per class as facts."""
@@ -356,8 +361,8 @@ class Classifier(Predictions, MarkovChainModel):
         ]
         return (
             ("Rows", f"{len(data.row):,}"),
-            ("Covariates", f"{len(columns):,}: {listed(columns, MAX_LISTED)}"),
-            ("Rows per class", listed(class_counts, MAX_LISTED)),
+            ("Covariates", f"{len(columns):,}: {list_names(columns, MAX_LISTED)}"),
+            ("Rows per class", list_names(class_counts, MAX_LISTED)),
         )
 
     def _column_names(self) -> list[str]:

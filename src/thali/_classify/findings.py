@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import number, probability
-from thali._labels import listed
+from thali._digits import format_number, format_probability
+from thali._labels import list_names
 from thali._late import carried_out_by
 from thali._model.common_findings import (
     convergence,
@@ -200,7 +200,7 @@ def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
         )
     if impossible := int(np.isinf(scores.losses).sum()):
         notes.append(phrase(ENGLISH, "cv.infinite", rows=f"{impossible:,}"))
-    name = _model_name(model)
+    name = _read_model_name(model)
     title = phrase(ENGLISH, "cv.title", rows=f"{len(scores.errors):,}", done=scores.done)
     return Finding(
         _compare_majority_class(name, scores),
@@ -259,7 +259,7 @@ def _compare_majority_class(name: str, scores: Scores) -> Text:
     )
 
 
-def _model_name(model: Any) -> str:
+def _read_model_name(model: Any) -> str:
     """Return the registered name of a model, or its class name."""
     spec = find_spec(model)
     return type(model).__name__ if spec is None else spec.name
@@ -318,8 +318,11 @@ def _format_largest(table: "pandas.DataFrame", column: str, words: str) -> Text:
     rows = table.head(_NAMED).to_dict("records")
     if not rows:
         return phrase(ENGLISH, "weights.none", words=words)
-    weight_list = listed(
-        [f"{row['column']} for {str(row['class'])!r} ({number(row[column])})" for row in rows]
+    weight_list = list_names(
+        [
+            f"{row['column']} for {str(row['class'])!r} ({format_number(row[column])})"
+            for row in rows
+        ]
     )
     return phrase(ENGLISH, "weights", words=words, named=weight_list)
 
@@ -395,7 +398,9 @@ def _format_shape(model: Any, ci: float) -> Text:
     low, high = (f"{end:g}" for end in model.a_range)
     tree = model._posterior
     value = (
-        number(model.a_) if tree is None else _format_draws(model._view.draws["a"].to_numpy(), ci)
+        format_number(model.a_)
+        if tree is None
+        else _format_draws(model._view.draws["a"].to_numpy(), ci)
     )
     return phrase(ENGLISH, "shape.learned", value=value, low=low, high=high)
 
@@ -403,7 +408,10 @@ def _format_shape(model: Any, ci: float) -> Text:
 def _format_draws(draws: np.ndarray, ci: float) -> str:
     """Format mean and interval of draws with three significant digits."""
     low, high = np.quantile(draws, tails_of(ci))
-    return f"{number(draws.mean())} ({interval_name(ci)} {number(low)} to {number(high)})"
+    return (
+        f"{format_number(draws.mean())} ({interval_name(ci)} {format_number(low)} to"
+        f" {format_number(high)})"
+    )
 
 
 @finding("unexpected_rows", "Worst-predicted rows", SHOWN, chapter=MISSES)
@@ -428,7 +436,7 @@ def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
     counts = {
         "rows": f"{len(p):,}",
         "likely": f"{int((p >= 0.5).sum()):,}",
-        "mean": probability(float(p.mean())),
+        "mean": format_probability(float(p.mean())),
     }
     worst = pd.DataFrame(columns).head(_WORST)
     return Finding(phrase(ENGLISH, "rows", **counts), title=ENGLISH["rows.title"], table=worst)

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
-from thali._labels import positions, shorten
+from thali._labels import index_labels, shorten
 from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
@@ -73,7 +73,7 @@ def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.nda
 
 def _encode_known_labels(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return the index of each label among the fitted classes."""
-    index_by_label = positions(classes.tolist())
+    index_by_label = index_labels(classes.tolist())
     codes = np.array([index_by_label.get(label, -1) for label in labels.tolist()])
     if (codes < 0).any():
         class_list = shorten(list(index_by_label), 10)
@@ -109,6 +109,7 @@ class Predictions(ScikitLearn):
         def _engine(self) -> Any: ...
 
     def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        """Compute class probabilities of rows, shape (n, K)."""
         raise NotImplementedError
 
     def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
@@ -323,7 +324,7 @@ class Predictions(ScikitLearn):
         """
         from thali._tables import Table
 
-        bins = whole("bins", bins, 2)
+        bins = check_integer("bins", bins, 2)
         matrix = self._read_covariates(X)
         codes = _encode_known_labels(
             check_labels(y, type(self).__name__, matrix.shape[0]), self.classes_
@@ -365,6 +366,7 @@ class Predictions(ScikitLearn):
         return self._is_fitted()
 
     def _require_fitted(self) -> None:
+        """Raise scikit-learn's error if the model is not fitted."""
         if not self.__sklearn_is_fitted__():
             raise combine_error_classes(NotFittedError, "NotFittedError")(
                 f"This {type(self).__name__} has not been fitted yet; call fit(X, y) first."
@@ -397,6 +399,7 @@ class Predictions(ScikitLearn):
         return matrix
 
     def _check_width(self, n_columns: int) -> None:
+        """Raise an error if the number of columns differs from the fit."""
         if n_columns != self.n_features_in_:
             raise DataError(
                 f"X has {n_columns} features, but {type(self).__name__} is expecting"
@@ -405,13 +408,16 @@ class Predictions(ScikitLearn):
             )
 
     def _require_fitted_classes(self) -> np.ndarray:
+        """Return the classes of a fitted model; raise an error before a fit."""
         self._require_fitted()
         return self.classes_
 
-    def _predict_blocks(self, predict: Any, X: Any, columns: int | None, dtype: Any = float) -> Any:
+    def _predict_blocks(
+        self, predict: Any, X: Any, n_columns: int | None, dtype: Any = float
+    ) -> Any:
         """Return predictions for a Dask array as a Dask array."""
         self._check_width(X.shape[1])
-        return map_prediction_blocks(predict, X, columns, dtype)
+        return map_prediction_blocks(predict, X, n_columns, dtype)
 
 
 class _FeatureNamesError(DataError):

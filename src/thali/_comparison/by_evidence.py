@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import positive
+from thali._arguments import check_positive
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged
 from thali._data.kinds import CHOICES
@@ -203,7 +203,7 @@ def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float] 
             f" {prior_odds!r}.",
         )
     return {
-        name: positive("prior_odds", prior_odds[name], f"the prior odds of {name!r}")
+        name: check_positive("prior_odds", prior_odds[name], f"the prior odds of {name!r}")
         for name in models
     }
 

@@ -11,9 +11,9 @@ from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.experiment import select_held_tasks
 from thali._data.questions import Questions
 from thali._data.scores import TIE_TOLERANCE, score_choices
-from thali._digits import percent
+from thali._digits import format_percent
 from thali._inference.indexing import part_bounds
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.predictive_check import CHECKED
 from thali._model.registry import find_spec
 from thali.errors import DataError, Setting
@@ -221,7 +221,7 @@ class ScoredOccasions:
         if data.n_ties:
             raise DataError(
                 "Held-out choices cannot be ties in rankings, but the data contain"
-                f" {plural(data.n_ties, 'tie')}; compare with ",
+                f" {format_plural(data.n_ties, 'tie')}; compare with ",
                 Setting("by", "evidence"),
                 ".",
             )
@@ -366,7 +366,7 @@ class HitScorer(Scorer):
         return (
             f"{best!r} predicts the {self.describe_test_data(table)} best: log score"
             f" {row['log_score']:.3f} {self.per_unit_text} (guessing: {guessing:.3f}),"
-            f" {percent(row['hit_rate'], 1)} correct."
+            f" {format_percent(row['hit_rate'], 1)} correct."
         )
 
 
@@ -558,8 +558,8 @@ def check_probabilities(predicted: Any, test: ChoiceExperiment | ScoredOccasions
     p = np.asarray(predicted, dtype=float)
     if p.shape != (test.n_alternatives,):
         raise DataError(
-            f"predict_proba must return {plural(test.n_alternatives, 'number')}, one per row; got"
-            f" shape {p.shape}."
+            f"predict_proba must return {format_plural(test.n_alternatives, 'number')}, one per"
+            f" row; got shape {p.shape}."
         )
     sums = np.add.reduceat(p, test.first_row[:-1])
     if not (p >= 0).all() or np.abs(sums - 1.0).max() > _ROUNDING:

@@ -16,7 +16,7 @@ from thali._inference.parts import Batch, Record
 from thali._inference.progress import Progress, build_duration_warning
 from thali._inference.threads import run_all
 from thali._inference.warn import silence_warnings, warn
-from thali._labels import listed
+from thali._labels import list_names
 from thali._model.model_files import pack
 from thali._model.registry import find_spec
 from thali._model.spec import MODEL
@@ -255,8 +255,8 @@ def warn_about_fits(
         warn(
             category(
                 f"{prefix}{n_fits - len(missing):,} of {n_fits:,} fits are finished. Not run:"
-                f" {listed(waiting, _MAX_NAMED)}. {part.capitalize()}s not finished for all models"
-                " are excluded; ",
+                f" {list_names(waiting, _MAX_NAMED)}. {part.capitalize()}s not finished for all"
+                " models are excluded; ",
                 resume_advice,
                 ".",
             )

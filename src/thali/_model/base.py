@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._described import Description, Facts, as_html, as_text
 from thali._inference.warn import is_quiet, warn
 from thali._labels import suggest
@@ -109,7 +109,7 @@ class Model:
         return (
             ""
             if "" in self._ENGINES
-            else one_of("method", normalise_method(self.method), tuple(self._ENGINES))
+            else check_allowed("method", normalise_method(self.method), tuple(self._ENGINES))
         )
 
     @property

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._inference.chains import build_run
 from thali._inference.seeds import format_seed_setting
 from thali.errors import ArgumentError, Message, Setting
@@ -132,7 +132,7 @@ class MarkovChainModel(SampledModel):
         from .sampling import check_unchanged, continue_sampling
 
         run = build_run(
-            whole("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time
+            check_integer("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time
         )
         check_unchanged(self)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import Facts
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._posterior.interval import INTERVAL
 from thali.errors import (
     Argument,
@@ -128,7 +128,7 @@ class SamplingEngine(Engine):
 
         chains, n_draws = model._view.shape
         stopped = ", stopped early" if model._interrupted_ else ""
-        draws = f"{plural(chains, 'chain')} of {plural(n_draws, 'draw')}{stopped}"
+        draws = f"{format_plural(chains, 'chain')} of {format_plural(n_draws, 'draw')}{stopped}"
         return ("draws", draws), *main_rows(model.summary())
 
     def summary(self, model: Any, ci: float = INTERVAL) -> Any:

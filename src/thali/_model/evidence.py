@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali.errors import ArgumentError, InPython
 
 from .model_files import compute_digest
@@ -39,11 +39,11 @@ def build_evidence_run(
 ) -> EvidenceRun:
     """Check the arguments of `log_evidence`, each within its range."""
     return EvidenceRun(
-        whole("draws", draws, MIN_DRAWS),
-        whole("tune", tune, 0),
-        whole("chains", chains, 1),
-        whole("thin", thin, 1),
-        None if cores is None else whole("cores", cores, 1),
+        check_integer("draws", draws, MIN_DRAWS),
+        check_integer("tune", tune, 0),
+        check_integer("chains", chains, 1),
+        check_integer("thin", thin, 1),
+        None if cores is None else check_integer("cores", cores, 1),
         random_seed,
         bool(progressbar),
         bool(sensitivity),

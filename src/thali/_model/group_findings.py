@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from thali._digits import probability
-from thali._labels import listed, plural
+from thali._digits import format_probability
+from thali._labels import format_plural, list_names
 
 from .choice_findings import MAX_GROUPS
 from .class_findings import join_rank_tables
@@ -46,9 +46,9 @@ def make_group_ranks_maker(rank_draws: Callable[[Any], np.ndarray]) -> FindingMa
         best_options = []
         for name, table in tables.items():
             likely = table["p_1"].sort_values(ascending=False, kind="stable")
-            facts = {"option": likely.index[0], "probability": probability(likely.iloc[0])}
+            facts = {"option": likely.index[0], "probability": format_probability(likely.iloc[0])}
             best_options.append(str(phrase(SENTENCES, "first", name=name, **facts)))
-        sentence = phrase(SENTENCES, "ranks", first=listed(best_options, MAX_GROUPS))
+        sentence = phrase(SENTENCES, "ranks", first=list_names(best_options, MAX_GROUPS))
         if 1 < len(tables) <= MAX_GROUPS:
             draws = {name: rank_draws(group_model) for name, group_model in group_models.items()}
             sentence = f"{sentence} {_describe_differences(draws, model._view.labels)}"
@@ -66,7 +66,7 @@ def _describe_differences(ranks: dict[str, np.ndarray], labels: list[str]) -> Te
     ]
     differences.sort(key=lambda difference: -difference[0])
     facts_by_difference = [
-        {"option": option, "more": more, "less": less, "probability": probability(p)}
+        {"option": option, "more": more, "less": less, "probability": format_probability(p)}
         for p, option, more, less in differences
     ]
     n_sure = sum(difference[0] >= _SURE for difference in differences)
@@ -76,5 +76,5 @@ def _describe_differences(ranks: dict[str, np.ndarray], labels: list[str]) -> Te
         str(phrase(SENTENCES, "higher", **facts))
         for facts in facts_by_difference[: min(n_sure, _NAMED)]
     )
-    more = f", and {plural(n_sure - _NAMED, 'other difference')}" if n_sure > _NAMED else ""
+    more = f", and {format_plural(n_sure - _NAMED, 'other difference')}" if n_sure > _NAMED else ""
     return phrase(SENTENCES, "differ", each=difference_text, more=more)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._labels import plural
+from thali._labels import format_plural
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def count_answers_by_respondent(data: Any) -> tuple[np.ndarray, Any]:
     if data.n_ties:
         raise DataError(
             f"The choices of a respondent cannot be ties in rankings, but the data contain"
-            f" {plural(data.n_ties, 'tie')}."
+            f" {format_plural(data.n_ties, 'tie')}."
         )
     if (answer_record := data.questions().given) is None:
         raise DataError(

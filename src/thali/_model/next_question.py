@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._arguments import is_list
 from thali._inference.indexing import part_bounds, space_evenly
-from thali._labels import as_label, suggest
+from thali._labels import format_label, suggest
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def allowed_options(among: Any, labels: list[str], min_options: int) -> list[int
     elif not is_list(among):
         raise ArgumentError(f"`among` must be a list of labels; got {among!r}.")
     else:
-        indices = sorted({label_index(as_label(label), labels, "among") for label in among})
+        indices = sorted({label_index(format_label(label), labels, "among") for label in among})
     if len(indices) < min_options:
         raise ArgumentError(
             f"A question needs at least {min_options} different options; available: {len(indices)}."

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, shorten, suggest
+from thali._labels import format_label, shorten, suggest
 from thali._posterior.interval import tails_of
 from thali.errors import Argument, ArgumentError
 
@@ -119,7 +119,7 @@ def tabulate_scores(
 
 def anchor_index(none: Any, labels: Sequence[str]) -> int:
     """Return the index of the anchor; raise if it is unknown."""
-    if (label := as_label(none)) not in labels:
+    if (label := format_label(none)) not in labels:
         options_text = suggest(label, labels) or f" The options are {shorten(labels, 10)}."
         raise ArgumentError(Argument("none"), f": there is no option {label!r}.{options_text}")
     return list(labels).index(label)

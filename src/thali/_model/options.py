@@ -3,7 +3,14 @@
 from functools import partial
 from pathlib import Path
 
-from thali._arguments import between, positive, seed_number, several_whole, share, whole
+from thali._arguments import (
+    check_integer,
+    check_integers,
+    check_open_interval,
+    check_positive,
+    check_seed,
+    check_share,
+)
 from thali._data import roles
 from thali._data.kinds import SIMILARITIES
 from thali._people.populations import Groups, Individuals, LatentClasses
@@ -28,7 +35,7 @@ from .spec import (
     Option,
 )
 
-_POSITIVE_COUNT = partial(whole, least=1)
+_POSITIVE_COUNT = partial(check_integer, least=1)
 
 # the run
 DRAWS = Option(
@@ -41,7 +48,7 @@ TUNE = Option(
     int,
     FIT,
     default="1000",
-    check=partial(whole, least=0),
+    check=partial(check_integer, least=0),
 )
 CHAINS = Option(
     "chains", "Number of independent chains.", int, FIT, default="4", check=_POSITIVE_COUNT
@@ -64,7 +71,7 @@ SEED = Option(
     FIT,
     typed="seed",
     default="random",
-    check=seed_number,
+    check=check_seed,
 )
 MAX_TIME = Option(
     "max_time",
@@ -72,7 +79,7 @@ MAX_TIME = Option(
     float,
     FIT,
     metavar="SECONDS",
-    check=partial(positive, meaning="the run time in seconds"),
+    check=partial(check_positive, meaning="the run time in seconds"),
 )
 RUN = (DRAWS, TUNE, CHAINS, THIN, CORES, MAX_TIME)
 
@@ -83,14 +90,14 @@ LAPSE = Option(
     "Probability that a choice is random, in [0, 1).",
     float,
     default="0.01",
-    check=partial(share, meaning="the probability of a random choice"),
+    check=partial(check_share, meaning="the probability of a random choice"),
 )
 ALPHA = Option(
     "alpha",
     "Concentration of the prior on aspects, features or classes (> 0).",
     float,
     default="learned",
-    check=partial(positive, meaning="the concentration of the prior"),
+    check=partial(check_positive, meaning="the concentration of the prior"),
 )
 TEMPERING = Option(
     "tempering",
@@ -110,7 +117,7 @@ SIMILAR = Option(
     REPORT,
     default="only identical sets are merged; 0.8 for similarities and triplets of more than 30"
     " objects",
-    check=partial(between, meaning="the Jaccard index"),
+    check=partial(check_open_interval, meaning="the Jaccard index"),
 )
 TREE = Option(
     "tree",
@@ -210,7 +217,7 @@ ATTENTION_SCALE = Option(
     float,
     REPORT,
     default="no second fit",
-    check=partial(positive, meaning="the prior scale of variances between respondents"),
+    check=partial(check_positive, meaning="the prior scale of variances between respondents"),
 )
 LINEAR = Option(
     "linear",
@@ -227,7 +234,7 @@ SEGMENTS = Option(
     REPORT,
     default="no segments are printed; a report uses the most stable number",
     metavar="K|K-K|K,K,...",
-    check=partial(several_whole, least=2),
+    check=partial(check_integers, least=2),
 )
 NONE_OF_THEM = Option(
     "none",
@@ -500,7 +507,7 @@ CI = Option(
     float,
     REPORT,
     default="0.89",
-    check=partial(between, meaning="the probability of an interval"),
+    check=partial(check_open_interval, meaning="the probability of an interval"),
 )
 MARKET_STUDY = (
     Option(
@@ -552,7 +559,7 @@ MARKET_RULES = (
         float,
         REPORT,
         default="1",
-        check=partial(positive, meaning="the factor that multiplies all utilities"),
+        check=partial(check_positive, meaning="the factor that multiplies all utilities"),
     ),
     Option(
         "actual",
@@ -577,5 +584,5 @@ FOLDS = Option(
     int,
     REPORT,
     default="5",
-    check=partial(whole, least=0),
+    check=partial(check_integer, least=0),
 )

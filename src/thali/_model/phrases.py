@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._digits import number
+from thali._digits import format_number
 from thali._posterior.interval import interval_name, tails_of
 from thali.errors import Fact, Message
 
@@ -14,7 +14,10 @@ from thali.errors import Fact, Message
 def format_estimate(draws: np.ndarray, ci: float) -> str:
     """Format mean and interval of draws."""
     low, high = np.quantile(draws, tails_of(ci))
-    return f"{number(float(draws.mean()))} ({interval_name(ci)} {number(low)} to {number(high)})"
+    return (
+        f"{format_number(float(draws.mean()))} ({interval_name(ci)} {format_number(low)} to"
+        f" {format_number(high)})"
+    )
 
 
 def phrase(sentences: Mapping[str, str], key: str, /, **facts: Any) -> str | Message:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import silence_warnings
 from thali._posterior.densities import refuse_large
@@ -50,7 +50,7 @@ def draw_prior(
     model: "MarkovChainModel", draws: int, random_seed: Any, *design: Any
 ) -> PriorSample:
     """Draw from the prior of a model, with a separate random stream per draw."""
-    draws = whole("draws", draws, 1)
+    draws = check_integer("draws", draws, 1)
     with silence_warnings():  # only `fit` warns about unusual data
         return model._sample_prior(spawn_generators(random_seed, draws), *design)
 

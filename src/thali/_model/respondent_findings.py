@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import number, percent
-from thali._labels import listed
-from thali._people.columns import RespondentCovariates
+from thali._digits import format_number, format_percent
+from thali._labels import list_names
+from thali._people.respondent_columns import RespondentCovariates
 
 from .finding import Brief, Finding, Picture, Text
 from .phrases import phrase
@@ -30,11 +30,11 @@ def build_individuals_finding(
     preferred: Any = table["mean"].unstack("option").idxmax(axis=1)
     n_by_option = preferred.value_counts(sort=True)
     shares = [
-        f"{option} ({percent(count / n_by_option.sum())})"
+        f"{option} ({format_percent(count / n_by_option.sum())})"
         for option, count in n_by_option.head(NAMED).items()
     ]
     sentence = phrase(
-        SENTENCES, "individuals", number=f"{n_by_option.sum():,}", options=listed(shares)
+        SENTENCES, "individuals", number=f"{n_by_option.sum():,}", options=list_names(shares)
     )
     picture = Picture("individuals", caption, table, {"population": population})
     return Finding(sentence, title=title, table=table, picture=picture)
@@ -50,16 +50,19 @@ def build_effects_finding(
     )
     effect_texts = [
         _describe_effect(
-            covariates, name, parameter, number(float(table["ratio"][name, parameter]))
+            covariates, name, parameter, format_number(float(table["ratio"][name, parameter]))
         )
         for name, parameter in largest_effects
     ]
     sentence = phrase(
-        SENTENCES, "effects.none", what=parameter_name, columns=listed(covariates.sources)
+        SENTENCES, "effects.none", what=parameter_name, columns=list_names(covariates.sources)
     )
     if effect_texts:
         sentence = phrase(
-            SENTENCES, "effects", what=parameter_name, effects=listed(list(map(str, effect_texts)))
+            SENTENCES,
+            "effects",
+            what=parameter_name,
+            effects=list_names(list(map(str, effect_texts))),
         )
     title = str(phrase(SENTENCES, "effects.title", what=parameter_name))
     return Finding(sentence, title=title, table=table, notes=(note,), brief=Brief("Effects"))
@@ -69,7 +72,7 @@ def _describe_effect(
     covariates: RespondentCovariates, name: str, parameter: str, ratio: str
 ) -> Text:
     """Describe the effect of one covariate on one parameter."""
-    label = covariates.label(name)
+    label = covariates.describe_label(name)
     if label is None:
         return phrase(SENTENCES, "effects.number", of=parameter, column=name, ratio=ratio)
     names = dict(zip(("column", "label", "first"), label, strict=True))

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from thali._digits import number, percent
-from thali._labels import listed, plural
+from thali._digits import format_number, format_percent
+from thali._labels import format_plural, list_names
 from thali._people.segments import Segments
 
 from .finding import BRIEF, FULL, ON_SCREEN, SHOWN, Brief, Finding, FindingMaker, Picture, Text
@@ -109,15 +109,20 @@ def _report_segments(
 def _report_sizes(is_requested: bool, instead: Text, model: Any, segments: Segments) -> Finding:
     """Report sizes and stability; unclear segments have a picture only on request."""
     is_clear = segments.stability >= _CLEAR
-    shares = listed(
-        [f"{percent(row['share'])} ({row['name']})" for row in segments.sizes.to_dict("records")]
+    shares = list_names(
+        [
+            f"{format_percent(row['share'])} ({row['name']})"
+            for row in segments.sizes.to_dict("records")
+        ]
     )
     facts: dict[str, Any] = {
-        "number": plural(len(segments), "segment"),
+        "number": format_plural(len(segments), "segment"),
         "shares": shares,
         "how": SENTENCES["sizes.how"],
     }
-    facts |= {"stability": number(segments.stability)} | ({} if is_clear else {"instead": instead})
+    facts |= {"stability": format_number(segments.stability)} | (
+        {} if is_clear else {"instead": instead}
+    )
     return Finding(
         phrase(SENTENCES, "sizes" if is_clear else "sizes.low", **facts),
         title=SENTENCES["sizes.title"],

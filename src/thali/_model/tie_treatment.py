@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from thali._arguments import is_list, one_of
+from thali._arguments import check_allowed, is_list
 from thali._data.choices.choices import build_ties_error
 from thali._data.judged import Judged
 from thali._data.kinds import CHOICES
@@ -17,7 +17,7 @@ def has_ties(data: Any) -> bool:
 
 def treat_ties(data: Judged, ties: Any, allowed: tuple[str, ...]) -> Any:
     """Return the data with ties treated as the argument `ties` asks."""
-    ties = one_of("ties", ties, (None, *allowed))
+    ties = check_allowed("ties", ties, (None, *allowed))
     if data.n_ties and data.kind == CHOICES:
         raise build_ties_error(data)
     return data.without_ties(ties) if ties in CONVERSIONS and data.n_ties else data

@@ -6,7 +6,7 @@ from typing import Any
 
 from thali._data.choices import Choices
 from thali._described import Facts
-from thali._labels import listed, shorten
+from thali._labels import list_names, shorten
 from thali._model.common_findings import SENTENCES as COMMON
 from thali._model.common_findings import build_chain_brief, describe_convergence_criteria
 from thali._model.finding import (
@@ -82,9 +82,11 @@ def data(board: Leaderboard, settings: None) -> Finding:
         else (f"The table was read as {counted.read_as}.",)
     )
     files = (
-        () if counted is None or not counted.files else (("Files", listed(counted.files, _NAMED)),)
+        ()
+        if counted is None or not counted.files
+        else (("Files", list_names(counted.files, _NAMED)),)
     )
-    parts = (("Parts", listed(board.boards, _NAMED)),) if board.boards else ()
+    parts = (("Parts", list_names(board.boards, _NAMED)),) if board.boards else ()
     table = pd.DataFrame(
         [*files, *board.data._facts(), *parts], columns=["fact", "value"]
     ).set_index("fact")
@@ -147,7 +149,9 @@ def _rule(board: Leaderboard, chosen: dict[str, Any], is_estimate: bool) -> tupl
     elif not isinstance(before, Choices) and before.n_ties:
         sentences.append(_TIES[chosen["ties"]])
     if names := board.data.covariate_names:
-        sentences.append(phrase(SENTENCES, f"{ml}methods.covariates", names=listed(names, _NAMED)))
+        sentences.append(
+            phrase(SENTENCES, f"{ml}methods.covariates", names=list_names(names, _NAMED))
+        )
     if lapse := chosen.get("lapse"):  # which the command line does not know
         sentences.append(phrase(SENTENCES, "ml.methods.lapse", lapse=f"{lapse:g}"))
     return tuple(sentences)
@@ -173,7 +177,7 @@ def _varying(chosen: dict[str, Any]) -> tuple[Text, ...]:
         if chosen[key]
     ]
     if dates:
-        sentences.append(phrase(_SENTENCES, "dates", dates=listed(dates)))
+        sentences.append(phrase(_SENTENCES, "dates", dates=list_names(dates)))
     return (
         *sentences,
         *([phrase(_SENTENCES, "pool", spread=spread("s", None))] if chosen["pool"] else []),

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import positive
+from thali._arguments import check_positive
 from thali._data.checks import convert_whole_counts
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.dates import DAY, PERIODS, Dates, group_equal_rows
 from thali._data.pairs.parts import list_finest_rows
 from thali._inference.numerics.ranks import fit_descending_means, sort_descending
-from thali._labels import plural, shorten
-from thali._people.populations import Individuals, chains_required
+from thali._labels import format_plural, shorten
+from thali._people.populations import Individuals, chains_required_error
 from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.summary import summary_table
@@ -90,7 +90,7 @@ class WorthsRequest(NamedTuple):
         if not self.has_individuals:
             return self if self.method is not None else self._replace(method="laplace")
         if self.method not in (None, "mcmc"):
-            raise chains_required(self.people, self.method)
+            raise chains_required_error(self.people, self.method)
         return self._replace(method="mcmc")
 
     def check(self) -> None:
@@ -107,7 +107,7 @@ class WorthsRequest(NamedTuple):
                 )
         for name, sd in (("judge_sd", self.judge_sd), ("drift", self.drift)):
             if sd is not None:
-                positive(name, sd, "a standard deviation")
+                check_positive(name, sd, "a standard deviation")
         what = "judges" if self.judges else "period"
         if not self.is_plain and self.people not in (None, "independent"):
             raise ArgumentError(
@@ -416,7 +416,7 @@ def _note(
         if few and asked.method == "laplace":
             has = "have" if len(few) > 1 else "has"
             sentences.append(
-                f"Discriminations are approximate, because {plural(len(few), 'judge')}"
+                f"Discriminations are approximate, because {format_plural(len(few), 'judge')}"
                 f" ({shorten(few, 5)}) {has} fewer than {FEW} {pose.data.word_for_answers}; the"
                 " method mcmc avoids this approximation."
             )
@@ -428,11 +428,12 @@ def _note(
             among = (
                 "all options"
                 if there.all()
-                else f"the {plural(int(there.sum()), 'option')} present throughout"
+                else f"the {format_plural(int(there.sum()), 'option')} present throughout"
             )
             stands = f"the mean rating of {among} is {scale.rating:.0f}"
         sentences.append(
-            f"Ratings and ranks are for the last of {plural(len(pose.periods), 'period')} with"
+            f"Ratings and ranks are for the last of {format_plural(len(pose.periods), 'period')}"
+            " with"
             f" comparisons ({pose.periods[-1]}); in each period, {stands}. Log worths change by a"
             f" standard deviation of {drift} per period."
         )

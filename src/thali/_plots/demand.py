@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._digits import percent
+from thali._digits import format_percent
 from thali.errors import ArgumentError
 
 from ._fonts import picture
@@ -138,4 +138,4 @@ def _draw_categorical_demand(
 
 def _format_percent(share: float, _: float) -> str:
     """Format a tick as a percentage."""
-    return percent(share)
+    return format_percent(share)

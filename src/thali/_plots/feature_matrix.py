@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import positions
+from thali._labels import index_labels
 
 from ._fonts import picture
 from ._style import (
@@ -71,7 +71,7 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
     """
     labels = table.attrs["labels"]
     n = len(labels)
-    row_of = positions(labels)
+    row_of = index_labels(labels)
     weight = table["weight"] if "weight" in table else 1.0
     expected: Any = table["probability"] * weight
     sizes = table["members"].map(len)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_MAX_OPTIONS = 40  # those that the population prefers
+_MAX_OPTIONS = 40  # most preferred by the population
 _ROW = 0.34  # inches per option
 _BINS = 60  # bins of shares, in which dots are spread vertically
 _MAX_SPREAD = 0.38  # share of a row, above and below its middle

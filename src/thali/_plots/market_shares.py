@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._digits import percent
+from thali._digits import format_percent
 
 from ._fonts import picture
 from ._style import (
@@ -79,7 +79,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.05 * float(ends.max()))))
     ax.set_xlabel(f"predicted share (line: {format_interval_level(table)} interval)")
     label_rows(ax, y, names)
-    ax.xaxis.set_major_formatter(lambda value, _: percent(value))
+    ax.xaxis.set_major_formatter(lambda value, _: format_percent(value))
     draw_thin_grid(ax, "x")
     if has_change:
         _write_changes(ax, y, table)
@@ -88,7 +88,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
 
 
 def _write_changes(ax: "Axes", y: np.ndarray, table: "pandas.DataFrame") -> None:
-    """Write the change of each share in percentage points beside the bars."""
+    """Write the change of each share in percentage points next to the bars."""
     transform = ax.get_yaxis_transform()
     ax.text(1.03, 1.02, "change (points)", transform=ax.transAxes, fontsize=8, va="bottom")
     for row_y, row in zip(y, table.to_dict("records"), strict=True):

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._digits import number, percent
+from thali._digits import format_number, format_percent
 
 from ._fonts import picture
 from ._style import (
@@ -71,17 +71,16 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     )
     if is_share:
         error = np.sqrt(np.maximum(predicted * (1 - predicted), 1e-12) / table["n"].to_numpy(float))
-        limits, format_number = np.array([-0.02, 1.02]), "{:.2f}".format
+        limits, write = np.array([-0.02, 1.02]), "{:.2f}".format
         quantities = ("proportion", "probability")
     else:
-        error, format_number, quantities = np.ones(len(table)), number, ("similarity", "similarity")
+        error, write, quantities = np.ones(len(table)), format_number, ("similarity", "similarity")
         limits = np.array([min(observed.min(), low.min()), max(observed.max(), high.max())])
         limits += np.array([-0.03, 0.03]) * max(float(np.ptp(limits)), 1e-9)
     worst = np.argsort(-np.abs(observed - predicted) / error, kind="stable")[:_MAX_NAMED]
     names, row_type = _name_points(table)
     labels = [
-        f"{names[k]}\nobserved {format_number(float(observed[k]))}, predicted"
-        f" {format_number(float(predicted[k]))}"
+        f"{names[k]}\nobserved {write(float(observed[k]))}, predicted {write(float(predicted[k]))}"
         for k in worst.tolist()
     ]
     ax = ensure_axes(
@@ -122,7 +121,7 @@ def _format_title(share: float) -> str:
     """Format the variance of similarities accounted for."""
     if np.isnan(share):
         return "all similarities are equal"
-    return f"variance accounted for: {percent(share, 1)}"
+    return f"variance accounted for: {format_percent(share, 1)}"
 
 
 def _name_points(table: "pandas.DataFrame") -> tuple[list[str], str]:

@@ -3,19 +3,18 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import percent
-from thali._posterior.interval import interval_name
+from thali._digits import format_percent
 
 from ._fonts import picture
 from ._style import (
     COLOURS,
     create_axes,
     draw_row_dividers,
+    format_interval_name,
     hide_spines,
     label_grouped_rows,
     measure_label_width,
     place_grouped_rows,
-    read_interval_probability,
     shorten_labels,
 )
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_MAX_LEVELS = 28  # of more levels, those in which segments differ most
+_MAX_LEVELS = 28  # with more levels, only levels where segments differ most
 _SEGMENT_WIDTH, _LINE_LENGTH = 1.75, 24  # inches per segment, characters per line
 
 
@@ -75,8 +74,8 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
         colour = COLOURS[index % len(COLOURS)]
         _draw_profile(panel, profile, y, colour)
         draw_row_dividers(panel, heading_y)
-        interval = f"{100 * row['share_low']:.0f} to {percent(row['share_high'])}"
-        title = f"Segment {segment}\n{percent(row['share'])} ({interval})"
+        interval = f"{100 * row['share_low']:.0f} to {format_percent(row['share_high'])}"
+        title = f"Segment {segment}\n{format_percent(row['share'])} ({interval})"
         panel.set_title(
             title, fontsize=10, fontweight="bold", color=colour, loc="left", pad=6 + 12 * lines
         )
@@ -98,7 +97,7 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
     label_grouped_rows(left_panel, y, labels, heading_y, headings)
     figure = left_panel.figure
     row_type = "option" if is_of_options else "level"
-    interval = interval_name(read_interval_probability(found.profiles))
+    interval = format_interval_name(found.profiles)
     figure.supxlabel(
         f"probability that the {row_type} is preferred to another\n(grey: all respondents; line:"
         f" {interval}; percentages: shares of respondents)",

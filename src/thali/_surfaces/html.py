@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from thali._described import Facts
 from thali._digits import PAGE_MARKS
 from thali._inference.warn import warn_of_loss
-from thali._labels import printable
+from thali._labels import escape_unprintable
 from thali._model.aliases import normalise_name
 from thali._model.common_findings import has_draws
 from thali._model.finding import (
@@ -427,7 +427,7 @@ def _render_template(document: Document, figures: Figures) -> str:
     lights = [
         light._asdict() | {"anchor": anchor_of.get(light.where, "")} for light in document.lights
     ]
-    return printable(
+    return escape_unprintable(
         _load_template().render(
             title=" ".join(document.title.split()),
             question=document.question,

@@ -4,8 +4,8 @@ import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from thali._digits import is_p_value, probability
-from thali._labels import display_width, printable
+from thali._digits import format_probability, is_p_value
+from thali._labels import display_width, escape_unprintable
 from thali._model.finding import (
     CHAPTERS,
     MISSES,
@@ -101,7 +101,7 @@ def format_screen(
         answer_choices, key=lambda blocks: max(0, _count_lines(blocks) - n_free_lines)
     )  # the first that fits
     parts = [[] if is_read else head_lines, _add_labels(answers, indent), _add_labels(tail, indent)]
-    return printable("\n\n".join("\n".join(lines) for lines in parts if lines))
+    return escape_unprintable("\n\n".join("\n".join(lines) for lines in parts if lines))
 
 
 def _count_lines(blocks: _LabelledLines) -> int:
@@ -122,7 +122,7 @@ def format_summary(findings: Findings, words: Words) -> str:
         for finding, brief in briefs
         if not _is_warning(finding)
     ]
-    return printable("\n".join([*warnings, *list(filter(None, answers))[:1]]))
+    return escape_unprintable("\n".join([*warnings, *list(filter(None, answers))[:1]]))
 
 
 def find_terminal_width() -> int:
@@ -209,7 +209,7 @@ def _round_probabilities(table: "pandas.DataFrame") -> "pandas.DataFrame":
     end_columns = ["low", "high"] if column_before.get("low") in names else []
     return table.assign(
         **{
-            name: ["-" if p != p else probability(p) for p in table[name]]
+            name: ["-" if p != p else format_probability(p) for p in table[name]]
             for name in [*names, *end_columns]
         }
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from thali._labels import printable
+from thali._labels import escape_unprintable
 from thali._model.finding import TEXT, Finding, Findings
 from thali.errors import Words
 
@@ -24,7 +24,7 @@ def format_finding(finding: Finding, words: Words) -> str:
     main_sentence, notes = (
         (sentences[:1], sentences[1:]) if finding.sentence != "" else ([], sentences)
     )
-    return printable("\n".join([*main_sentence, *_format_finding_table(finding), *notes]))
+    return escape_unprintable("\n".join([*main_sentence, *_format_finding_table(finding), *notes]))
 
 
 def _format_finding_table(finding: Finding) -> Iterable[str]:

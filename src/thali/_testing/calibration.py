@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._comparison.engine import ignore_sigint
 from thali._described import Described, Description
 from thali._inference.seeds import build_seed_sequence
@@ -244,7 +244,7 @@ def calibrate(
 
     if not (isinstance(model, MarkovChainModel) and model._engine.has_prior):
         raise ArgumentError(f"calibrate requires a thali model; got {type(model).__name__}.")
-    n, cores = whole("n", n, 2), None if cores is None else whole("cores", cores, 1)
+    n, cores = check_integer("n", n, 2), None if cores is None else check_integer("cores", cores, 1)
     given = model._pack_design(design)
     of_prior, of_fits = build_seed_sequence(random_seed).spawn(2)
     held, home = model._copy_with_fixed_prior(*given), os.getpid()

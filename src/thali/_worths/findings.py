@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import number
-from thali._labels import listed
+from thali._digits import format_number
+from thali._labels import list_names
 from thali._model.choice_findings import SENTENCES as COMMON
 from thali._model.choice_findings import (
     build_covariate_finding,
@@ -100,8 +100,8 @@ def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the log worth of each option."""
     table = model.worths(settings.ci)
     shares: Any = table["share"]
-    largest = listed(
-        [f"{option} ({number(share)})" for option, share in shares.nlargest(_NAMED).items()]
+    largest = list_names(
+        [f"{option} ({format_number(share)})" for option, share in shares.nlargest(_NAMED).items()]
     )
     has_scores = model._get_fit_data().worst is not None or settings.none is not None
     brief = None if has_scores else Brief("Worths", table=table)
@@ -206,7 +206,7 @@ def describe_choice_rules(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     sentences: list[Text] = [phrase(ENGLISH, "methods.luce", source=source, spread=prior)]
     sentences += _describe_best_worst(model, data, ENGLISH["methods.ties"])
     if model._covariates:
-        sentences.append(phrase(COMMON, "methods.covariates", names=listed(model._covariates)))
+        sentences.append(phrase(COMMON, "methods.covariates", names=list_names(model._covariates)))
     return (*sentences, phrase(COMMON, "methods.lapse", lapse=f"{model.lapse:g}"))
 
 
@@ -223,7 +223,9 @@ def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     sentences: list[Text] = [phrase(COMMON, "ml.methods.luce", source=source)]
     sentences += _describe_best_worst(model, model._get_fit_data(), "")
     if model._covariates:
-        sentences.append(phrase(COMMON, "ml.methods.covariates", names=listed(model._covariates)))
+        sentences.append(
+            phrase(COMMON, "ml.methods.covariates", names=list_names(model._covariates))
+        )
     errors: Text = COMMON["ml.methods.observed"]
     if np.isfinite(model._estimates_.df):
         errors = phrase(ENGLISH, "methods.people", source=Cite("bell2002"))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import probability
+from thali._digits import format_probability
 from thali._inference.seeds import spawn_generators
 from thali._model.finding import Finding
 from thali._posterior.interval import interval_name, tails_of
@@ -113,7 +113,7 @@ def tabulate_reliability(
 
 def describe_reliability(table: "pandas.DataFrame", estimates: str) -> Finding:
     """Return the finding about a reliability table; `estimates` names the estimates."""
-    r_squared, low, high = map(probability, table.loc["r_squared"].tolist())
+    r_squared, low, high = map(format_probability, table.loc["r_squared"].tolist())
     sentence = f"Reliability, the squared correlation of {estimates} with true worths: {r_squared} "
     sentence += f"({interval_name(table.attrs['interval'])} {low} to {high})."
     comparisons = [

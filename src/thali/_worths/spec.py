@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from thali._arguments import positive
+from thali._arguments import check_positive
 from thali._data.kinds import CHOICES, PAIRS
 from thali._model.aliases import ALIASES_OF_WORTHS
 from thali._model.options import (
@@ -54,7 +54,7 @@ BRADLEY_TERRY_LUCE = ModelSpec(
             "Standard deviation of the log worths (> 0).",
             float,
             default="learned",
-            check=partial(positive, meaning="a standard deviation"),
+            check=partial(check_positive, meaning="a standard deviation"),
             methods=_DRAWN,
         ),
         LAPSE.but(default="0"),

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._data.choices import Choices
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._inference.indexing import iterate_slices, part_bounds
@@ -281,7 +281,7 @@ class WorthDraws(NamedTuple):
         draws = self.take(space_draws(self.n_draws, 3 * len(pairs)))
         p = draws.outcome_probabilities(draws.pair_probabilities(*pairs.T))
         target = build_worth_target(goal, draws.log_worths, rng)
-        return tabulate_pairs(self.labels, pairs, p, target, whole("n", n, 1), rng)
+        return tabulate_pairs(self.labels, pairs, p, target, check_integer("n", n, 1), rng)
 
     def next_sets(
         self, size: Any, n: Any, among: Any, goal: Any, random_seed: Any
@@ -290,12 +290,12 @@ class WorthDraws(NamedTuple):
         check_goal(goal)
         rng = np.random.default_rng(random_seed)
         sets = list_subsets(
-            allowed_options(among, self.labels, size := whole("size", size, 2)), size, rng
+            allowed_options(among, self.labels, size := check_integer("size", size, 2)), size, rng
         )
         draws = self.take(space_draws(self.n_draws, sets.size))
         p = draws.member_probabilities(np.arange(len(sets) + 1) * size, sets.ravel())
         target = build_worth_target(goal, draws.log_worths, rng)
-        return tabulate_sets(self.labels, sets, p, target, whole("n", n, 1), rng)
+        return tabulate_sets(self.labels, sets, p, target, check_integer("n", n, 1), rng)
 
 
 def tabulate_worths(draws: WorthDraws, ci: float) -> "pandas.DataFrame":

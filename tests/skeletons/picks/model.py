@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._data.questions import AnswerProbabilities
 from thali._inference.seeds import spawn_generators
 from thali._model.answer_checks import EqualRespondents, check_answers, predict_answers
@@ -46,7 +46,7 @@ class PickedWorths(SampledModel):
 
     def fit(self, data: Picks, draws: int = 1000, random_seed: Any = None) -> "PickedWorths":
         """Check all arguments and data, make a `Job`, and have it carried out."""
-        draws, rngs = whole("draws", draws, 1), spawn_generators(random_seed, CHAINS)
+        draws, rngs = check_integer("draws", draws, 1), spawn_generators(random_seed, CHAINS)
 
         def work() -> dict[str, Any]:
             log_worth = np.stack([_chain(data, draws, rng) for rng in rngs])

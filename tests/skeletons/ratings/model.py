@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._inference.seeds import spawn_generators
 from thali._model.base import Job, SampledModel
 from thali.errors import DataError
@@ -33,7 +33,7 @@ class MeanRatings(SampledModel):
         times = np.bincount(data.object, minlength=len(data.labels))
         if (times == 0).any() or (free := len(data.values) - len(times)) < 1:
             raise DataError("Every object needs a rating, and at least one object needs two.")
-        draws, rngs = whole("draws", draws, 1), spawn_generators(random_seed, CHAINS)
+        draws, rngs = check_integer("draws", draws, 1), spawn_generators(random_seed, CHAINS)
         means = np.bincount(data.object, data.values) / times
         squares = float(((data.values - means[data.object]) ** 2).sum())
 

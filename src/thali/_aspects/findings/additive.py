@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import GROUPS, PEOPLE, SIMILARITIES, TRIPLETS
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.choice_findings import check, format_row
 from thali._model.common_findings import (
     build_check_finding,
@@ -35,7 +35,7 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.phrases import format_estimate as in_words
-from thali._model.phrases import number, phrase
+from thali._model.phrases import format_number, phrase
 from thali._model.predictive_check import describe_check
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
@@ -46,8 +46,8 @@ from thali.errors import Argument, DataWarning, Setting
 
 from ..answers.fit_quality import describe_slow_swaps
 from ..answers.matched_features import choose_similar
-from ..draws.columns import columns_of
-from ..draws.similarities import similarity_draws
+from ..draws.feature_columns import read_columns
+from ..draws.similarities import compute_similarities
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 from . import groups, people
 from .english import ENGLISH
@@ -85,8 +85,8 @@ def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataF
     if posterior.similarity is not None:
         draws = posterior.similarity[..., pair_index(first_objects, second_objects, len(labels))]
     else:
-        draws = similarity_draws(
-            columns_of(posterior), posterior.constant, first_objects, second_objects
+        draws = compute_similarities(
+            read_columns(posterior), posterior.constant, first_objects, second_objects
         )
     draws = draws.reshape(-1, len(pair_indices))
     low, high = np.quantile(draws, tails_of(ci), axis=0)
@@ -392,7 +392,7 @@ def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Find
     """Report the most probable set of features, without intervals."""
     features = model.features()
     table = features.drop(columns=_INTERVAL_COLUMNS, errors="ignore")
-    sentence = str(phrase(ENGLISH, "additive.point", number=plural(len(table), "feature")))
+    sentence = str(phrase(ENGLISH, "additive.point", number=format_plural(len(table), "feature")))
     return Finding(
         sentence,
         title=ENGLISH["additive.point.title"],
@@ -463,7 +463,7 @@ def methods_text(model: "AdditiveClustering", settings: AnswerSettings) -> Findi
 def _describe_triplet_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
     """Describe the model of triplets and its fixed lapse rate."""
     rule = phrase(ENGLISH, f"additive.methods.{model.link}", source=Cite("zheng2019"))
-    return rule, phrase(ENGLISH, "additive.methods.lapse", lapse=number(model.lapse))
+    return rule, phrase(ENGLISH, "additive.methods.lapse", lapse=format_number(model.lapse))
 
 
 def _describe_similarity_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
@@ -475,7 +475,10 @@ def _describe_similarity_methods(model: "AdditiveClustering", ci: float) -> tupl
         return rule, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma, ci))
     source_note = ENGLISH["additive.methods.chosen"] if "sigma_scores_" in vars(model) else ""
     return rule, phrase(
-        ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=source_note
+        ENGLISH,
+        "additive.methods.sigma",
+        value=format_number(float(sigma.flat[0])),
+        chosen=source_note,
     )
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS, KINDS, ONE, PEOPLE
-from thali._digits import percent
-from thali._labels import listed
+from thali._digits import format_percent
+from thali._labels import list_names
 from thali._model.choice_findings import (
     MAX_RANKED,
     build_covariate_finding,
@@ -170,7 +170,7 @@ def option_similarity(model: "EliminationByAspects", settings: AnswerSettings) -
     rows, columns = np.triu_indices(n, 1)
     most_similar = table.to_numpy()[rows, columns].argmax()
     a, b = (str(table.index[indices[most_similar]]) for indices in (rows, columns))
-    share = percent(float(table.loc[a, b]), 1)
+    share = format_percent(float(table.loc[a, b]), 1)
     return Finding(
         phrase(ENGLISH, "option_similarity", a=a, b=b, share=share),
         title=ENGLISH["option_similarity.title"],
@@ -239,7 +239,7 @@ def _describe_covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
     names = model._covariates
     if not names:
         return ()
-    sentence = phrase(ENGLISH, "methods.covariates", names=listed(names))
+    sentence = phrase(ENGLISH, "methods.covariates", names=list_names(names))
     if model._groups:
         return sentence, ENGLISH["groups.methods.covariates"]
     if isinstance(model.people, LatentClasses):

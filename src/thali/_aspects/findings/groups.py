@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import probability
-from thali._labels import listed, plural
+from thali._digits import format_probability
+from thali._labels import format_plural, list_names
 from thali._model.choice_findings import MAX_GROUPS, format_row
 from thali._model.common_findings import data, make_question_maker, summary
 from thali._model.finding import (
@@ -50,7 +50,7 @@ def list_group_findings(
         return build_number_finding(model, model._view.n_counted, word, f"{word}s", settings.ci)
 
     question = make_question_maker(
-        lambda model: phrase(ENGLISH, "groups.asked", names=listed(model._groups), word=word)
+        lambda model: phrase(ENGLISH, "groups.asked", names=list_names(model._groups), word=word)
     )
     rank_findings = (ranks,) * (word == "aspect")
     return (
@@ -90,7 +90,7 @@ def _build_group_features(model: Any, settings: AnswerSettings, word: str) -> Fi
         members=[format_members(members, labels) for members in shared["members"]]
     )
     n_groups = len(model._groups)
-    n_hidden, is_few = plural(n_groups - MAX_GROUPS, "more group"), n_groups <= MAX_GROUPS
+    n_hidden, is_few = format_plural(n_groups - MAX_GROUPS, "more group"), n_groups <= MAX_GROUPS
     return Finding(
         sentence,
         title=str(phrase(ENGLISH, "groups.title", word=word)),
@@ -118,11 +118,11 @@ def describe_differences(shared: "pandas.DataFrame", word: str) -> str:
             if not 1 - _MIN_CERTAINTY < certainty < _MIN_CERTAINTY:
                 heavier_group, lighter_group = (a, b) if certainty > 0.5 else (b, a)
                 facts = {
-                    "sure": probability(max(certainty, 1 - certainty)),
-                    "probability": probability(row["probability"]),
+                    "sure": format_probability(max(certainty, 1 - certainty)),
+                    "probability": format_probability(row["probability"]),
                 }
                 facts |= {
-                    "members": listed(row["members"]),
+                    "members": list_names(row["members"]),
                     "more": heavier_group,
                     "less": lighter_group,
                 }

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from thali._digits import number
-from thali._labels import listed
+from thali._digits import format_number
+from thali._labels import list_names
 from thali._model.choice_findings import build_dependence_finding, describe_dependence
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Finding, FindingMaker, Text, finding
 from thali._model.phrases import phrase
@@ -99,8 +99,10 @@ def describe_slopes(model: Any) -> tuple[Text, ...]:
     """Describe the covariates of individual weights; () without covariates."""
     if model._view.slopes is None:
         return ()
-    columns = listed(read_covariates(model._view).sources)
-    return (phrase(ENGLISH, "respondent_effects.methods", columns=columns, sd=number(SLOPE_SD)),)
+    columns = list_names(read_covariates(model._view).sources)
+    return (
+        phrase(ENGLISH, "respondent_effects.methods", columns=columns, sd=format_number(SLOPE_SD)),
+    )
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from thali._arguments import LEAST, MOST, positive
+from thali._arguments import LEAST, MOST, check_positive
 from thali._data.similarities import Similarities
 from thali._inference.numerics.truncated import draw_tilted_weight
 from thali._inference.warn import is_quiet, warn
@@ -122,7 +122,7 @@ class Additive:
                 f"; got {self.sigma!r}.",
             )
         if self.variance is not None:
-            positive("variance", self.variance, "the prior mean of sigma^2")
+            check_positive("variance", self.variance, "the prior mean of sigma^2")
 
     def check(self, prior: Any, data: Any) -> None:
         """Raise DataError for data of another kind, and warn of a sigma that leaves the sampler no
@@ -269,10 +269,10 @@ class Additive:
 
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Every measured pair is measured again, by as many judgements: Normal(μ, sigma² / n)."""
-        from ..draws.similarities import similarity_draws
+        from ..draws.similarities import compute_similarities
         from .new_data import NewData
 
-        fitted = similarity_draws(columns, parameters["constant"], data.first, data.second)[0]
+        fitted = compute_similarities(columns, parameters["constant"], data.first, data.second)[0]
         noise = rng.standard_normal(fitted.size)
         deviations = parameters["sigma"] / np.sqrt(data.judgements)
         values = fitted + deviations * noise
@@ -281,9 +281,9 @@ class Additive:
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """What draws say about the data, for the posterior tree."""
-        from ..draws.similarities import similarities_part
+        from ..draws.similarities import build_similarities_part
 
-        return similarities_part(
+        return build_similarities_part(
             columns,
             extra,
             data,

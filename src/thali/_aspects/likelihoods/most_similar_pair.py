@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of, share
+from thali._arguments import check_allowed, check_share
 from thali._data.triplets import Triplets
 from thali.errors import DataError
 
@@ -69,8 +69,8 @@ class MostSimilarPair:
     approximate: ClassVar[Callable[..., tuple[Any, Any, float]]] = staticmethod(second_order)
 
     def __post_init__(self) -> None:
-        one_of("link", self.link, LINKS)
-        share("lapse", self.lapse, "the probability of choosing a pair at random")
+        check_allowed("link", self.link, LINKS)
+        check_share("lapse", self.lapse, "the probability of choosing a pair at random")
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -112,11 +112,11 @@ class MostSimilarPair:
 
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Every set is answered as often as in the data: Multinomial(n, P)."""
-        from ..draws.triplets import probabilities_of_draws
+        from ..draws.triplets import compute_triplet_probabilities
         from .new_data import new_answers
 
         constant = np.array([parameters.get("constant", 0.0)])
-        p = probabilities_of_draws(
+        p = compute_triplet_probabilities(
             columns, constant, data.start, data.first, data.second, self.link, self.lapse
         )[0]
         sums = np.add.reduceat(p, data.start[:-1])
@@ -124,8 +124,8 @@ class MostSimilarPair:
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """What draws say about the data, for the posterior tree."""
-        from ..draws.triplets import triplets_part
+        from ..draws.triplets import build_triplets_part
 
-        return triplets_part(
+        return build_triplets_part(
             columns, extra.get("constant"), data, shape, dense, link=self.link, lapse=self.lapse
         )

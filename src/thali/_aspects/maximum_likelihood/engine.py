@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._data.kinds import PAIRS
 from thali._described import Facts
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.base import Job, Model
 from thali._model.engine import Engine, PreparedFit, check_method_arguments
 from thali._model.tie_treatment import CONVERSIONS, has_ties, select_covariates, treat_ties
@@ -81,7 +81,10 @@ class MaximumLikelihood(Engine):
                 if found.tie is None
                 else (("ties", f"nu {found.tie:.4g} (standard error {found.tie_std_error:.2g})"),)
             ),
-            ("deviance", f"G² {found.deviance:,.2f} on {plural(found.df, 'degree')} of freedom"),
+            (
+                "deviance",
+                f"G² {found.deviance:,.2f} on {format_plural(found.df, 'degree')} of freedom",
+            ),
         )
 
     def data_of_fit(self, model: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._arguments import between
+from thali._arguments import check_open_interval
 from thali._inference.indexing import space_evenly
 from thali._model.table_columns import MONTE_CARLO
 from thali._posterior.interval import tails_of
@@ -191,7 +191,7 @@ def softmax(utility: np.ndarray, axis: int = -1) -> np.ndarray:
 
 def check_probability(ci: Any) -> float:
     """Return the argument `ci` after checking its range."""
-    return between("ci", ci, "the probability of an interval")
+    return check_open_interval("ci", ci, "the probability of an interval")
 
 
 def interval_ends(values: np.ndarray, ci: float) -> tuple[np.ndarray, np.ndarray]:

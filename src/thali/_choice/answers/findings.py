@@ -9,9 +9,9 @@ import numpy as np
 
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
-from thali._digits import number, percent, probability
+from thali._digits import format_number, format_percent, format_probability
 from thali._inference.warn import silence_warnings
-from thali._labels import as_label, listed
+from thali._labels import format_label, list_names
 from thali._model.common_findings import build_check_finding, passes_check
 from thali._model.finding import (
     DATA,
@@ -36,7 +36,7 @@ from thali._model.segment_findings import (
     make_segment_makers,
 )
 from thali._model.settings import AnswerSettings
-from thali._people.segments import numbers_of_segments
+from thali._people.segments import list_segment_numbers
 from thali._posterior.interval import interval_name
 from thali.errors import Argument, ArgumentError, ModelName, Setting
 
@@ -108,7 +108,7 @@ def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> Answer
     if settings.attention_scale is not None and parameters.get("attention") is None:
         raise build_attention_error("attention_scale")
     if settings.segments is not None:
-        numbers_of_segments(settings.segments, len(data.respondents), "segments")
+        list_segment_numbers(settings.segments, len(data.respondents), "segments")
     return replace(
         settings,
         price=settings.price if settings.price is not None else find_price_attribute(data.scheme),
@@ -179,7 +179,7 @@ def report_attribute_importance(model: Any, settings: AnswerSettings) -> Finding
     """Report each attribute's share of utility ranges and of choices."""
     table = model.attribute_importance(**_common_arguments(settings))
     rows = [row for row in table.to_dict("records") if row["attribute"] != INSIDE]
-    shares = tuple((row["attribute"], percent(row["range_share"])) for row in rows)
+    shares = tuple((row["attribute"], format_percent(row["range_share"])) for row in rows)
     share_list = ", ".join(f"{attribute} {share}" for attribute, share in shares)
     sentence = str(phrase(ENGLISH, "importance", named=share_list))
     columns = [
@@ -290,9 +290,9 @@ def format_strongest_preference(effects: "pandas.DataFrame") -> str:
         return str(phrase(ENGLISH, "effects.none", interval=interval))
     row = clear[0]
     numbers = {
-        "chance": probability(row["effect"]),
-        "low": probability(row["low"]),
-        "high": probability(row["high"]),
+        "chance": format_probability(row["effect"]),
+        "low": format_probability(row["low"]),
+        "high": format_probability(row["high"]),
     }
     levels = {"attribute": row["attribute"], "more": row["level"], "less": row["over"]}
     return str(phrase(ENGLISH, "effects", interval=interval, **levels, **numbers))
@@ -373,8 +373,8 @@ def format_largest_payment(pay: "pandas.DataFrame") -> str:
         return str(phrase(ENGLISH, "pay.none", interval=interval))
     row = finite[0]
     ends = (row["wtp_low"], row["wtp_high"])
-    low, high = (number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
-    amount = number(row["wtp"])
+    low, high = (format_number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
+    amount = format_number(row["wtp"])
     amount = str(phrase(ENGLISH, "pay.limit", amount=amount)) if row["at_limit"] else amount
     paid = phrase(
         ENGLISH,
@@ -453,7 +453,7 @@ def report_demand(model: Any, settings: AnswerSettings) -> Finding | None:
     chooser = model._chooser()
     chooser = chooser.thin(chooser.search_draws)
     market = parse_markets(chooser.data.scheme, settings.market)[0]
-    priced = [parse_number(as_label(at)) is not None for at in market.table[settings.price]]
+    priced = [parse_number(format_label(at)) is not None for at in market.table[settings.price]]
     prices, products, share_settings = (
         list_tested_numbers(chooser, settings.price),
         market.table.set_axis(market.labels),
@@ -538,7 +538,7 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
         "price": settings.price,
         "interval": interval_name(settings.ci),
     }
-    figures = {name: number(-rows[0][column]) for name, column in _LOSS_COLUMNS.items()}
+    figures = {name: format_number(-rows[0][column]) for name, column in _LOSS_COLUMNS.items()}
     word = "elasticities" if rows[0]["elasticity"] < 0.0 else "elasticities.none"
     scenario_phrase = ""
     if market.scenario:
@@ -594,9 +594,9 @@ def format_market_winner(shares: "pandas.DataFrame", interval: str) -> str:
         row["product"] for row in rest_of_rows if best["share"] - row["share"] < _TIE_DIFFERENCE
     ]
     rest_of_rows = rest_of_rows[len(tied) :]
-    followers = [f"{row['product']} ({percent(row['share'])})" for row in rest_of_rows]
-    more = f", followed by {listed(followers)}" if followers else ""
-    winners, key = listed([best["product"], *tied]), "shares.alike" if tied else "shares"
+    followers = [f"{row['product']} ({format_percent(row['share'])})" for row in rest_of_rows]
+    more = f", followed by {list_names(followers)}" if followers else ""
+    winners, key = list_names([best["product"], *tied]), "shares.alike" if tied else "shares"
     first_sentence = phrase(
         ENGLISH,
         key,

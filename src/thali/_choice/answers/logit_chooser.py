@@ -11,10 +11,10 @@ from thali._data.experiments.scheme import INSIDE
 from thali._inference.arrays import encode_base64, shrink_integers
 from thali._inference.indexing import iterate_slices
 from thali._inference.seeds import spawn_generators
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.engine import PreparedFit
 from thali._model.requirements import mark_as_setup
-from thali._people.columns import MarketPeople, people_of
+from thali._people.respondent_columns import MarketRespondents, describe_respondents
 
 from .chooser import (
     AS_FITTED,
@@ -586,18 +586,18 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
         0.0,
         build_no_choice_product(data),
         _list_first_products(chooser),
-        f"{plural(draws - chooser.is_estimate, 'draw')} of {source}{respondent_phrase}",
+        f"{format_plural(draws - chooser.is_estimate, 'draw')} of {source}{respondent_phrase}",
         chooser.is_estimate,
         _build_market_people(chooser),
     )
 
 
-def _build_market_people(chooser: "LogitChooser") -> MarketPeople | None:
+def _build_market_people(chooser: "LogitChooser") -> MarketRespondents | None:
     """Return the columns of respondents and their classes, if respondents differ."""
     if not chooser.has_individuals:
         return None
     n_classes = 0 if chooser.membership is None else chooser.membership.shape[1]
-    return people_of(
+    return describe_respondents(
         chooser.people,
         len(chooser.data.respondents),
         tuple(f"class {k + 1}" for k in range(n_classes)),

@@ -22,9 +22,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._arguments import between, one_of, positive, proportion
+from thali._arguments import check_allowed, check_open_interval, check_positive, check_proportion
 from thali._inference.warn import warn
-from thali._labels import as_label, shorten
+from thali._labels import format_label, shorten
 from thali.errors import Argument, ArgumentError, EstimateWarning, Message, Setting
 
 from .chooser import AS_FITTED, LOGIT, RANDOMISED, RULES, ChoiceRule, Chooser
@@ -50,14 +50,14 @@ class ShareSettings(NamedTuple):
 
     def validate(self, markets: Sequence[Market]) -> Self:
         """Return settings by product; raise ArgumentError if they do not match the markets."""
-        one_of("rule", self.rule, RULES)
-        scale = positive("scale", self.scale, "the factor that multiplies all utilities")
+        check_allowed("rule", self.rule, RULES)
+        scale = check_positive("scale", self.scale, "the factor that multiplies all utilities")
         labels = list(dict.fromkeys(label for market in markets for label in market.labels))
         availability = None
         if self.availability is not None:
             availability = _parse_by_product("availability", self.availability, labels)
         for label, number in (availability or {}).items():
-            proportion(
+            check_proportion(
                 Message(Argument("availability"), f" of {label!r}"),
                 number,
                 "the share of occasions on which it is available",
@@ -92,7 +92,9 @@ class ShareSettings(NamedTuple):
             )
         for label, share in actual.items():
             whose = Message(Argument("actual"), f": the share of {label!r}")
-            between(whose, share, "after products without sales are removed from the market")
+            check_open_interval(
+                whose, share, "after products without sales are removed from the market"
+            )
         total, total_available = (
             sum(actual.values()),
             1.0 - np.prod([1.0 - availability.get(label, 1.0) for label in labels]),
@@ -234,7 +236,7 @@ def _parse_by_product(name: str, mapping: Any, labels: Sequence[str]) -> dict[st
         raise ArgumentError(
             Argument(name), f" must map products to numbers, such as {{'A': 0.4}}; got {mapping!r}."
         )
-    number_by_label = {as_label(label): number for label, number in mapping.items()}
+    number_by_label = {format_label(label): number for label, number in mapping.items()}
     for label in number_by_label:
         find_product(label, labels, name)
     return number_by_label

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import is_list, whole
+from thali._arguments import check_integer, is_list
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.scheme import INSIDE
-from thali._labels import as_label, shorten, suggest
+from thali._labels import format_label, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
 from .chooser import Chooser, check_probability, estimate_interval, point_estimate
@@ -118,7 +118,7 @@ def tabulate_demand(
     ci = check_probability(ci)
     market = parse_single_market(chooser.data.scheme, products)
     settings = settings.validate([market])
-    index = find_product(as_label(product), market.labels, "product")
+    index = find_product(format_label(product), market.labels, "product")
     if attribute not in market.table.columns:
         raise ArgumentError(
             f"`attribute` is {attribute!r}, which the products do not"
@@ -128,7 +128,7 @@ def tabulate_demand(
         raise ArgumentError(
             f"`values` must list values of {attribute!r}, such as [100, 150, 200]; got {values!r}."
         )
-    numbers = [parse_number(as_label(value)) for value in values]
+    numbers = [parse_number(format_label(value)) for value in values]
     amount = None if cost is None else _parse_sale_cost(cost, attribute, numbers)
     label = market.labels[index]
     markets = [market, *(apply_change(market, {attribute: {label: value}}) for value in values)]
@@ -164,7 +164,7 @@ def _parse_sale_cost(cost: Any, attribute: str, revenues: Sequence[float | None]
         raise ArgumentError(
             Argument("cost"), f" requires numeric values of {attribute!r}, the revenue per sale."
         )
-    amount = parse_number(as_label(cost))
+    amount = parse_number(format_label(cost))
     if amount is None:
         raise ArgumentError(
             Argument("cost"), f", the cost per sale, must be a number; got {cost!r}."
@@ -259,7 +259,7 @@ def tabulate_best_products(
     """Tabulate the best lines of n products, one row per product."""
     from thali._tables import Table
 
-    ci, n, top = check_probability(ci), whole("n", n, 1), whole("top", top, 1)
+    ci, n, top = check_probability(ci), check_integer("n", n, 1), check_integer("top", top, 1)
     space = build_product_space(chooser, attributes, costs, price)
     if n > space.size:
         raise ArgumentError(
@@ -500,7 +500,7 @@ def _parse_margins(
 
 def _parse_amount(price: str, cell: Any) -> float:
     """Return a value of the price as a number, checked."""
-    number = parse_number(as_label(cell))
+    number = parse_number(format_label(cell))
     if number is None:
         raise ArgumentError(
             f"`attributes`: the values of {price!r}, the price, must be numbers; got {cell!r}."
@@ -518,7 +518,7 @@ def _parse_costs(
     cost_by_key = {_parse_cost_key(names, key): cost for key, cost in costs.items()}
     keys = list(
         combinations(
-            *([as_label(value) for value in attribute_values] for attribute_values in values)
+            *([format_label(value) for value in attribute_values] for attribute_values in values)
         )
     )
     if absent := [
@@ -529,13 +529,13 @@ def _parse_costs(
     for name, attribute_values, labels in zip(
         names, values, zip(*cost_by_key, strict=True), strict=True
     ):
-        known_labels = [*scheme.levels[name], *map(as_label, attribute_values)]
+        known_labels = [*scheme.levels[name], *map(format_label, attribute_values)]
         if unknown := [label for label in labels if label not in known_labels]:
             raise ArgumentError(
                 f"{whose} contain {shorten(unknown)}, which is not a level of {name!r}; remove"
                 f" it.{suggest(unknown[0], known_labels)}"
             )
-    amounts = [parse_number(as_label(cost_by_key[required_key])) for required_key in keys]
+    amounts = [parse_number(format_label(cost_by_key[required_key])) for required_key in keys]
     if None in amounts:
         raise ArgumentError(f"{whose} must be numbers; got {costs!r}.")
     return np.array(amounts, float).reshape([len(attribute_values) for attribute_values in values])
@@ -543,7 +543,7 @@ def _parse_costs(
 
 def _parse_cost_key(names: Sequence[str], key: Any) -> tuple[str, ...]:
     """Return the labels of a key of costs, one per attribute."""
-    labels = tuple(map(as_label, key)) if isinstance(key, tuple) else (as_label(key),)
+    labels = tuple(map(format_label, key)) if isinstance(key, tuple) else (format_label(key),)
     if len(labels) != len(names):
         raise ArgumentError(
             f"The keys of the `costs` of {shorten(names)} must be"

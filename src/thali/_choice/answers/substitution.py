@@ -8,7 +8,7 @@ import numpy as np
 from thali._arguments import is_list
 from thali._data.experiments.levels import parse_number
 from thali._inference.warn import silence_warnings
-from thali._labels import as_label, suggest
+from thali._labels import format_label, suggest
 from thali.errors import Argument, ArgumentError, Setting
 
 from .chooser import LOGIT, Chooser, check_probability, point_estimate
@@ -97,7 +97,7 @@ def _choose_steps(
             Argument("attribute"), f": the products have no attribute {attribute!r}.{suggestion}"
         )
     numbers = {
-        label: parse_number(as_label(cell))
+        label: parse_number(format_label(cell))
         for label, cell in zip(market.labels, market.table[attribute], strict=True)
     }
     column = names.index(attribute)
@@ -190,7 +190,7 @@ def tabulate_source_of_volume(
     market = parse_single_market(chooser.data.scheme, products)
     labels = list(new) if is_list(new) else [new]
     added = list(
-        dict.fromkeys(find_product(as_label(label), market.labels, "new") for label in labels)
+        dict.fromkeys(find_product(format_label(label), market.labels, "new") for label in labels)
     )
     if not added:
         raise ArgumentError(Argument("new"), " is empty; name at least one product of the market.")

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of, whole
+from thali._arguments import check_allowed, check_integer
 from thali._data.experiments import ChoiceExperiment
 from thali._described import Facts
-from thali._digits import percent
+from thali._digits import format_percent
 from thali._inference.indexing import space_evenly
 from thali._inference.seeds import build_seed_sequence, format_seed_setting
-from thali._labels import listed, plural, shorten
+from thali._labels import format_plural, list_names, shorten
 from thali._model.base import Job, Model
-from thali._people.columns import covariates_of, names_of
+from thali._people.respondent_columns import build_covariates, list_column_names
 from thali.errors import (
     Argument,
     DataWarning,
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from thali._data.experiments.scheme import Scheme
-    from thali._people.columns import RespondentCovariates
+    from thali._people.respondent_columns import RespondentCovariates
     from thali._people.segments import Preferences
 
     from .respondents import ClassRespondents
@@ -236,13 +236,13 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         from ..logit import find_independent_columns
 
         data = require_experiment(data, self.constants)
-        choose = one_of("choose", self.choose, CHOICES)
+        choose = check_allowed("choose", self.choose, CHOICES)
         numbers = numbers_of(self.classes, choose, data.n_respondents)
-        starts = None if self.starts is None else whole("starts", self.starts, 1)
+        starts = None if self.starts is None else check_integer("starts", self.starts, 1)
         seed = build_seed_sequence(random_seed)
         coding = build_coding(data, self.linear, self.knots, self.interactions)
         refuse_many_levels(data, coding.linear)
-        covariates = covariates_of(self.by, data.people, data.n_respondents)
+        covariates = build_covariates(self.by, data.people, data.n_respondents)
         panel = panel_of(data, coding, covariates.matrix)
         kept = find_independent_columns(panel.tasks)
         panel, scale = scaled(panel, kept)
@@ -295,7 +295,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             )
         elif tastes := [name for name in self._unbounded_ if name not in self._names_of_odds()]:
             yield EstimateWarning(
-                f"The estimates of {listed(map(repr, tastes))} diverge: almost no choice in the"
+                f"The estimates of {list_names(map(repr, tastes))} diverge: almost no choice in the"
                 " class contradicts an infinite preference. Predictions can be used, but these"
                 " estimates and standard errors cannot; use fewer classes, or ",
                 ModelName("HierarchicalLogit"),
@@ -305,7 +305,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             odds := [name for name in self._unbounded_ if name in self._names_of_odds()]
         ):
             yield EstimateWarning(
-                f"The estimates of {listed(map(repr, odds))} diverge: the respondent columns"
+                f"The estimates of {list_names(map(repr, odds))} diverge: the respondent columns"
                 " predict class membership almost perfectly. Classes and predictions can be used,"
                 " but these estimates and standard errors cannot; use fewer classes, or remove a"
                 " column from ",
@@ -338,8 +338,11 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
 
     def _headline_facts(self) -> Facts:
         row = self.choice_.loc[self._n_classes_]
-        times = f"reached from {int(row['times_found'])} of {plural(int(row['starts']), 'start')}"
-        sizes = ", ".join(percent(size) for size in self._sizes_)
+        times = (
+            f"reached from {int(row['times_found'])} of"
+            f" {format_plural(int(row['starts']), 'start')}"
+        )
+        sizes = ", ".join(format_percent(size) for size in self._sizes_)
         found = f"{self.log_likelihood_:,.2f} (all choices; {times}), BIC {self.bic_:,.2f}"
         classes = "classes", f"{self._n_classes_} ({sizes} of respondents)"
         return (
@@ -458,8 +461,8 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         ]
         strange = encoded.respondent_of_row < 0
         if strange.any() and (people := self._columns_of_rows(new)) is not None:
-            known = covariates_of(self.by, self._data_.people, self._data_.n_respondents)
-            covariates = known.of(people.loc[strange])
+            known = build_covariates(self.by, self._data_.people, self._data_.n_respondents)
+            covariates = known.standardise_rows(people.loc[strange])
             told = ~np.isnan(covariates).any(axis=1)
             classes[np.flatnonzero(strange)[told]] = ByColumns(
                 self._odds(), covariates[told]
@@ -540,8 +543,10 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         from .bootstrap import observed, tested
 
         self._require_fitted()
-        replicates = whole("replicates", replicates, 1)
-        number = 2 * (self._n_classes_ + 1) if starts is None else whole("starts", starts, 1)
+        replicates = check_integer("replicates", replicates, 1)
+        number = (
+            2 * (self._n_classes_ + 1) if starts is None else check_integer("starts", starts, 1)
+        )
         panel, known = self._panel_of_fit()
         stamp = {
             "kind": "test of classes",
@@ -574,7 +579,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         are none."""
         if self._covariates_ is None:
             return None
-        names = list(names_of(self.by))
+        names = list(list_column_names(self.by))
         if isinstance(new, ChoiceExperiment):
             if new.people is None or not set(names) <= set(map(str, new.people.columns)):
                 return None

@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from thali._labels import listed
+from thali._labels import list_names
 from thali._model.common_findings import (
     convergence,
     data,
@@ -148,7 +148,9 @@ def describe_model(model: "ProductClasses") -> tuple[Text, ...]:
         phrase(ENGLISH, "classes.methods", source=Cite("daviet2017"), lapse=f"{model.lapse:g}")
     ]
     if model.monotone:
-        sentences.append(phrase(ENGLISH, "classes.monotone", named=listed(list(model.monotone))))
+        sentences.append(
+            phrase(ENGLISH, "classes.monotone", named=list_names(list(model.monotone)))
+        )
     sampler = ENGLISH[model._engine.sentence]
     return (*sentences, ENGLISH["classes.prior"], sampler, SEGMENT_SENTENCE)
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of, positive, share, whole
+from thali._arguments import check_allowed, check_integer, check_positive, check_share
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._inference.progress import format_duration
 from thali._inference.warn import is_quiet
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.base import Job
 from thali._model.chain_model import MarkovChainModel
 from thali._model.engine import ChainEngine, Engine, Forecast, PreparedFit, check_method_arguments
@@ -141,7 +141,7 @@ class SequentialMonteCarlo(ClassEngine):
     sentence = "classes.smc"
 
     def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *settings: Any) -> Run:
-        draws = PARTICLES if draws is None else whole("draws", draws, 2)
+        draws = PARTICLES if draws is None else check_integer("draws", draws, 2)
         chains = GROUPS if chains is None else chains
         run = build_run(draws, 0, chains, None, *settings)
         if run.chains < 2:
@@ -372,7 +372,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         arguments = {
             "tune": tune,
             "thin": thin,
-            "sweeps_per_step": whole("sweeps_per_step", sweeps_per_step, 1),
+            "sweeps_per_step": check_integer("sweeps_per_step", sweeps_per_step, 1),
         }
         defaults = {"tune": TUNE, "thin": None, "sweeps_per_step": SWEEPS_PER_STEP}
         check_method_arguments(PRODUCT_CLASSES, self.method, arguments, defaults)
@@ -543,11 +543,13 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
                 f"fit requires a ChoiceExperiment; got {type(data).__name__}. Create one from a"
                 " table with ChoiceExperiment.from_frame(frame)."
             )
-        share("lapse", self.lapse, "the probability of choosing at random")
+        check_share("lapse", self.lapse, "the probability of choosing at random")
         if self.alpha is not None:
-            positive("alpha", self.alpha, "the expected number of classes that a respondent uses")
+            check_positive(
+                "alpha", self.alpha, "the expected number of classes that a respondent uses"
+            )
         monotone = parse_directions("monotone", self.monotone, data)
-        one_of("method", self.method, tuple(ENGINES))
+        check_allowed("method", self.method, tuple(ENGINES))
         refuse_many_levels(data, None)
         return monotone
 
@@ -565,7 +567,10 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         if self._interrupted_:
             sizes = self._view.draws.sizes
-            kept_draws = f"{plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}"
+            kept_draws = (
+                f"{format_plural(sizes['chain'], 'chain')} of"
+                f" {format_plural(sizes['draw'], 'draw')}"
+            )
             yield InterruptedWarning(f"Stopped early; {kept_draws} were kept.")
         convergence = self.convergence()
         if not convergence.agrees:

@@ -33,8 +33,8 @@ class PlackettLuceDesign:
 
     W = [e^x, e^−x, 1] for "exponential", and e^±(x_a + x_b) of all pairs for "exponential-pairs";
     each row is divided by its maximum, which changes nothing in the model and keeps every number
-    finite. Where covariates are standardised, those that are the same in every row of the training
-    data are left out of W, and are 0 for a callable.
+    finite. Standardised covariates that are constant in the training data are omitted from W, and
+    are 0 for a callable.
     """
 
     names: tuple[str, ...]  # of the covariates

@@ -156,9 +156,8 @@ def build_quadrature_rule(q: int, radii: int) -> QuadratureRule:
     """Build the points on rotated axes at Gauss-Laguerre radii, and weights."""
     from scipy.special import roots_genlaguerre
 
-    half_squares, radius_weights = roots_genlaguerre(
-        radii, 0.5 * q - 1.0
-    )  # for half the squared length
+    # nodes for half the squared length
+    half_squares, radius_weights = roots_genlaguerre(radii, 0.5 * q - 1.0)
     rng = np.random.default_rng(0)
     rotations = [
         np.linalg.qr(rng.normal(size=(q, q)))[0] for _ in range(1 if q == 1 else max(2, 8 // q))
@@ -302,9 +301,8 @@ def evaluate_root_log_density(
     shape: float, absolute_sum: float, rate: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a grid of ln v and its log density, up to a constant."""
-    mode = (
-        2.0 * shape / (absolute_sum + math.sqrt(absolute_sum * absolute_sum + 8.0 * shape * rate))
-    )  # of ln v
+    root = math.sqrt(absolute_sum * absolute_sum + 8.0 * shape * rate)
+    mode = 2.0 * shape / (absolute_sum + root)  # of ln v
     width = 1.0 / math.sqrt(absolute_sum * mode + 4.0 * rate * mode * mode)
     log_v = math.log(mode) + width * np.linspace(-12.0, 8.0, 801)
     v = np.exp(log_v)
@@ -544,6 +542,7 @@ def _combine_steps(points: Sequence[_VariationalPoint]) -> tuple[np.ndarray, np.
     scale = 1.0 / np.sqrt(np.diag(last_point.precision))
 
     def flatten_step(precision: np.ndarray, pull: np.ndarray) -> np.ndarray:
+        """Return a step as a vector in the scale of the last precision."""
         return np.concatenate(
             [(precision * scale * scale[:, None]).ravel() / math.sqrt(2.0), pull * scale]
         )
@@ -693,6 +692,7 @@ class NormalChain(IndependentDraws):
         self.record = CoefficientDraws(coef, np.zeros(draws), np.zeros((draws, 2)))
 
     def _draw_block(self, rng: np.random.Generator) -> CoefficientDraws:
+        """Draw coefficients and eta from the approximation, with log-likelihoods."""
         from scipy.linalg import solve_triangular
 
         normal, expansion, K = self.normal, self.normal.expansion, self.problem.classes

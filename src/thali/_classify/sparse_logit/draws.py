@@ -338,7 +338,7 @@ def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFr
     return frame.iloc[order].reset_index(drop=True)
 
 
-# What a sparse multinomial logit answers about its coefficients -----------------------------------
+# Tables of the coefficients of a fitted sparse logit ----------------------------------------------
 
 
 class CoefficientTables:

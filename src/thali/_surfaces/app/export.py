@@ -24,7 +24,7 @@ from typing import Any
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from thali._inference.jobs import INDEX, LOCK, encode_index, read_index
-from thali._labels import without_formula
+from thali._labels import escape_formula
 from thali._model.model_files import find_model_file
 from thali.errors import DataError
 
@@ -42,7 +42,7 @@ class Tickets:
     def __init__(self) -> None:
         self._waiting: dict[str, tuple[float, Response]] = {}
 
-    def new(self, response: Response) -> str:
+    def issue(self, response: Response) -> str:
         """Return the name of the response, which can be redeemed once within a minute."""
         now, name = time.monotonic(), secrets.token_urlsafe(32)
         self._waiting = {key: entry for key, entry in self._waiting.items() if entry[0] > now}
@@ -104,7 +104,7 @@ def escape_formulas(table: str) -> str:
     escaped = io.StringIO()
     writer = csv.writer(escaped, lineterminator="\n")
     for row in csv.reader(io.StringIO(table, newline="")):
-        writer.writerow(map(without_formula, row))
+        writer.writerow(map(escape_formula, row))
     return escaped.getvalue()
 
 

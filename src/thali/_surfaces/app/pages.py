@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 
 from thali._data.kinds import PAIRS
-from thali._labels import printable
+from thali._labels import escape_unprintable
 from thali._model.default_models import list_offers
 from thali._model.spec import Option
 from thali.errors import ThaliError
@@ -74,7 +74,7 @@ _PROGRESS_TEXTS = {TEST: "testing", LOOK: "first_look", EVIDENCE: "weighing"}
 
 def render_page(name: str, **context: Any) -> str:
     """Render a template with the texts of the app."""
-    return printable(_templates().get_template(name).render(say=english.texts, **context))
+    return escape_unprintable(_templates().get_template(name).render(say=english.texts, **context))
 
 
 @cache
@@ -503,7 +503,7 @@ class _Refusal:
 
 def build_progress_event(children: Runs, study: StudyFolder, name: str) -> dict[str, Any]:
     """Return the progress of a run as an event."""
-    state, texts = children.find_state(study, name), english.texts.read_progress
+    state, texts = children.find_state(study, name), english.texts.progress
     state_text = getattr(english.texts.states, state)
     if state == runs.ENDED and _is_impossible(study, name):
         state_text = texts.impossible

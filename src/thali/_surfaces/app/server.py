@@ -315,9 +315,7 @@ class Server:
         word = next(option.word for option in spec.options if option.name == "draws")
         min_draws = draw_counts.recorded if word in fit_request["typed"] else draw_counts.target
         if not draws.isdecimal() or not min_draws < int(draws) < 10**9:
-            return _build_problem(
-                texts.count_draws.format(least=f"{min_draws:,}", text=repr(draws))
-            )
+            return _build_problem(texts.draws.format(least=f"{min_draws:,}", text=repr(draws)))
         study.write(FIT, {**fit_request, "typed": {**fit_request["typed"], word: int(draws)}})
         self.runs.queue(study, FIT)
         return _redirect(study)
@@ -447,7 +445,7 @@ class Server:
             response = zip_study(study)
         elif (response := find_file(study, address)) is None:
             raise HTTPException(404)
-        return JSONResponse({"address": f"/ticket/{self._tickets.create(response)}"})
+        return JSONResponse({"address": f"/ticket/{self._tickets.issue(response)}"})
 
     def redeem(self, request: Request) -> Response:
         """Serve the file of a ticket."""

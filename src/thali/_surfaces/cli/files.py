@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from thali._inference.files import describe_write_error, write_together
-from thali._labels import plural, shorten
+from thali._labels import format_plural, shorten
 from thali._model.finding import FILES, SHEETS, Findings, Picture
 from thali.errors import ArgumentError, DataError, ThaliError
 
@@ -163,7 +163,7 @@ def write_slides(findings: Findings, folder: Path, terminal: Terminal, subtitle:
         notify("no result has a picture, so no slides were written.")
         return
     write_files(folder, draw_slides(slide_list))
-    notify(f"wrote {plural(len(slide_list), 'slide')} to the folder '{folder}'.")
+    notify(f"wrote {format_plural(len(slide_list), 'slide')} to the folder '{folder}'.")
 
 
 def draw_picture(figures: Figures, picture: Drawable, picture_format: str) -> bytes:

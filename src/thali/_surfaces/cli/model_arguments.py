@@ -72,10 +72,10 @@ def _read_binary_columns(
     path: str, options: "pandas.Series", entries: "pandas.DataFrame", labels: tuple[str, ...]
 ) -> dict[str, list[str]]:
     """Return the aspects of each option from columns of 0 and 1."""
-    from thali._labels import checked_labels
+    from thali._labels import check_labels
 
-    aspect_names = checked_labels(entries.columns, f"{path}: the names of the aspects")
-    row_labels = checked_labels(options, f"{path}: the options in the first column")
+    aspect_names = check_labels(entries.columns, f"{path}: the names of the aspects")
+    row_labels = check_labels(options, f"{path}: the options in the first column")
     for label in labels:
         if label not in row_labels:
             raise DataError(
@@ -91,15 +91,15 @@ def _iterate_label_pairs(
     path: object, table: "pandas.DataFrame", second_noun: str
 ) -> Iterator[tuple[str, str]]:
     """Yield the labels in two columns; raise if a cell is empty."""
-    from thali._labels import as_label
+    from thali._labels import format_label
 
     for row_number, (option, second_label) in enumerate(table.itertuples(index=False), start=1):
-        if not as_label(option) or not as_label(second_label):
+        if not format_label(option) or not format_label(second_label):
             raise DataError(
                 f"{path}: row {row_number} below the header must contain an option and"
                 f" {second_noun}; got {option!r} and {second_label!r}."
             )
-        yield as_label(option), as_label(second_label)
+        yield format_label(option), format_label(second_label)
 
 
 def _read_aspect_list(

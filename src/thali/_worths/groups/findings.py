@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from thali._inference.numerics.ranks import average_ranks
-from thali._labels import listed
+from thali._labels import list_names
 from thali._model.choice_findings import MAX_GROUPS, check, format_row
 from thali._model.common_findings import (
     convergence,
@@ -83,7 +83,7 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 
 MAKERS = (
-    make_question_maker(lambda model: phrase(ENGLISH, "asked", names=listed(model._groups))),
+    make_question_maker(lambda model: phrase(ENGLISH, "asked", names=list_names(model._groups))),
     make_group_ranks_maker(lambda model: average_ranks(-model._draws.log_worths)),
     worths,
     differences,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import probability
-from thali._labels import listed, plural
+from thali._digits import format_probability
+from thali._labels import format_plural, list_names
 from thali._model.choice_findings import build_score_finding, check, describe_dependence, format_row
 from thali._model.common_findings import (
     convergence,
@@ -117,7 +117,9 @@ def individuals(model: Any, settings: AnswerSettings) -> Finding:
     if n_single:
         report = replace(
             report,
-            notes=(phrase(ENGLISH, "individuals.once", number=plural(n_single, "respondent")),),
+            notes=(
+                phrase(ENGLISH, "individuals.once", number=format_plural(n_single, "respondent")),
+            ),
         )
     return report
 
@@ -141,12 +143,12 @@ def reach(model: Any, settings: AnswerSettings) -> Finding | None:
     best = table.iloc[0]
     low, high = (f"{100 * best[end]:.0f}" for end in ("low", "high"))
     facts = {
-        "options": listed(best["members"]),
+        "options": list_names(best["members"]),
         "share": f"{100 * best['reach']:.0f}",
         "low": low,
         "high": high,
     }
-    facts |= {"interval": interval_name(settings.ci), "best": probability(best["best"])}
+    facts |= {"interval": interval_name(settings.ci), "best": format_probability(best["best"])}
     rule = ENGLISH["reach.by"]
     if settings.none is not None:
         rule = phrase(ENGLISH, "reach.by.none", none=settings.none)
@@ -194,7 +196,7 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     respondent_draws, covariate_clause = model._engine.get_respondent_draws(model), ""
     covariates = respondent_draws.covariates
     if covariates is not None:
-        covariate_clause = phrase(ENGLISH, "methods.by", columns=listed(covariates.sources))
+        covariate_clause = phrase(ENGLISH, "methods.by", columns=list_names(covariates.sources))
     directions = ""
     if respondent_draws.loadings.shape[1] > 0:
         directions = ENGLISH["methods.directions"]

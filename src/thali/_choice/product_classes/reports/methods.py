@@ -197,13 +197,13 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         ArgumentError
             If `ci` is not a probability.
         """
-        from thali._arguments import whole
+        from thali._arguments import check_integer
 
         from ...answers.chooser import append_interval, standard_error
         from .predict import INTERVAL_DRAWS, predict_tasks
 
         draws, design = self._fitted_parts()
-        repeats = repeats if repeats is None else whole("repeats", repeats, 1)
+        repeats = repeats if repeats is None else check_integer("repeats", repeats, 1)
         encoded = design.scheme.encode(new, design.respondents)
         settings: dict[str, Any] = {"repeats": repeats, "cores": cores, "random_seed": random_seed}
         by_chain = predict_tasks(draws, encoded, **settings)

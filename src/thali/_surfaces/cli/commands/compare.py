@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, DataForm, find_data_spec
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.default_models import default_comparison
 from thali._model.registry import get_features_argument
 from thali._model.spec import DATA, ModelSpec, Option
@@ -101,7 +101,7 @@ def run_compare(
         n_data_parts = count_parts(data, leave_out)
         folds = choose_n_folds(len(named_models), n_data_parts)
         n_parts = folds or n_data_parts
-        parts_text = plural(n_parts, "part")
+        parts_text = format_plural(n_parts, "part")
         notify(
             f"{len(named_models) * n_parts:,} fits: each model is fitted without each of"
             f" {parts_text} of the data."

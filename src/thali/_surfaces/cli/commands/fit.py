@@ -12,7 +12,7 @@ import typer
 
 from thali._data.kinds import CLASSES
 from thali._inference.jobs import read_index
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.options import TABLE_OPTIONS
 from thali._model.settings import AnswerSettings
 from thali._model.spec import FIT, MODEL, ModelSpec
@@ -113,9 +113,9 @@ def run_fit(
         draw_sizes = model._view.draws.sizes
         resume_hint = f"; resume with thali resume {out}" if out is not None else ""
         notify(
-            f"stopped early; kept {plural(draw_sizes['chain'], 'chain')} of"
-            f" {plural(draw_sizes['draw'], 'draw')}{resume_hint}. Computing results from these;"
-            " press Ctrl-C to skip."
+            f"stopped early; kept {format_plural(draw_sizes['chain'], 'chain')} of"
+            f" {format_plural(draw_sizes['draw'], 'draw')}{resume_hint}. Computing results from"
+            " these; press Ctrl-C to skip."
         )
     try:
         with _open_bootstrap_job(settings, out, overwrite, note) as settings:
@@ -178,7 +178,7 @@ def run_fit(
     except KeyboardInterrupt:
         notify("stopped by Ctrl-C while writing results; files not listed above are missing.")
         raise typer.Exit(INTERRUPTED) from None
-    is_stopped = any(finding.stopped for finding in findings.of(terminal.surface))
+    is_stopped = any(finding.stopped for finding in findings.select_surface(terminal.surface))
     if is_stopped or (interrupted and "max-time" not in request.values):
         raise typer.Exit(INTERRUPTED)
 

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thali._data.kinds import EXPERIMENTS
-from thali._labels import as_label, plural
+from thali._labels import format_label, format_plural
 from thali._model.aliases import normalise_method
 from thali._model.default_models import WORTHS, choose_default_model, count_median_tasks
 from thali._model.registry import SPECS
 from thali._model.settings import AnswerSettings
 from thali._model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
-from thali._people.populations import Groups, Individuals, individuals_required
+from thali._people.populations import Groups, Individuals, individuals_required_error
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..loading import NamedData, load_holdouts
@@ -100,7 +100,7 @@ def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
     if by is None:
         return arguments | ({"people": Groups()} if has_groups and people is None else {})
     if not isinstance(people, Individuals | None):
-        raise individuals_required("by")
+        raise individuals_required_error("by")
     return arguments | {"people": Individuals(by)}
 
 
@@ -114,7 +114,7 @@ def _read_shares(file: Path) -> dict[str, float]:
             raise DataError(
                 "A table of actual shares needs two columns: the product and its share, a number."
             )
-        labels = frame.iloc[:, 0].map(as_label).tolist()
+        labels = frame.iloc[:, 0].map(format_label).tolist()
         if repeated_labels := [label for label in labels if labels.count(label) > 1]:
             raise DataError(
                 f"A table of actual shares must list each product once; {repeated_labels[0]!r} is"
@@ -159,8 +159,10 @@ def request_default_model(
     clause = f"; {LABELS.get(offer.name, offer.name.replace('-', ' '))}"
     clause += " with individual scores" * ("people" in settings)
     if offer.kind == EXPERIMENTS:
-        n_tasks = count_median_tasks(data)
-        clause += f" ({plural(data.n_respondents, 'respondent')}, {n_tasks:g} tasks each)"
+        clause += (
+            f" ({format_plural(data.n_respondents, 'respondent')}, {count_median_tasks(data):g}"
+            " tasks each)"
+        )
     if alternatives:
         clause += f" (alternative: --model {' or '.join(alternatives)})"
     return request_model(terminal, offer.spec, offer.name, typed | settings, None), clause

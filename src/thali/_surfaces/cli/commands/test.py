@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from thali._data.pairs import PairedComparisons
-from thali._labels import plural, suggest
+from thali._labels import format_plural, suggest
 from thali._late import load
 from thali._model.printed_findings import build_printed_findings
 from thali._model.spec import DATA, FEATURES, FIT, ModelSpec
@@ -82,7 +82,9 @@ def run_test(
                 for key, table in tables
             }
             write_files(out_folder, format_tables(table_by_name, formats))
-            notify(f"wrote {plural(len(table_by_name), 'table')} to the folder '{out_folder}'.")
+            notify(
+                f"wrote {format_plural(len(table_by_name), 'table')} to the folder '{out_folder}'."
+            )
     finally:
         folder = ["--out DIR (its tables)"] if out_folder is None else []
         print(
@@ -191,7 +193,7 @@ def _run_group(
             "Give groups as a column of one file, ",
             Argument("group"),
             " COLUMN, or as one file per group; got ",
-            f"{plural(len(files), 'file')} and"
+            f"{format_plural(len(files), 'file')} and"
             f" {'no column' if column is None else f'column {column!r}'}.",
         )
     group_data = [_read_pairs(name, read_arguments) for name in files]
