@@ -19,8 +19,8 @@ import numpy as np
 from learned_sigma import similarities
 
 import thali as th
-from thali._aspects.draws.columns import columns_of
-from thali._aspects.draws.similarities import similarity_draws
+from thali._aspects.draws.feature_columns import read_columns
+from thali._aspects.draws.similarities import compute_similarities
 from thali._aspects.models import point
 from thali._aspects.samplers import recommended
 from thali._inference.warn import silence_warnings
@@ -35,14 +35,14 @@ def r_hats(model: Any) -> list[float]:
     features."""
     posterior = model.posterior_["posterior"].dataset
     shape = (-1, posterior.sizes["chain"], posterior.sizes["draw"])
-    columns, pairs = columns_of(model._view), np.triu_indices(posterior.sizes["option"], 1)
+    columns, pairs = read_columns(model._view), np.triu_indices(posterior.sizes["option"], 1)
     constant = (
         posterior["constant"].values.ravel()
         if "constant" in posterior
         else np.zeros(columns.n_draws)
     )
-    similarity = similarity_draws(columns, constant, *pairs)
-    shared = similarity_draws(
+    similarity = compute_similarities(columns, constant, *pairs)
+    shared = compute_similarities(
         replace(columns, weights=np.ones_like(columns.weights)), 0.0 * constant, *pairs
     )
     found = [

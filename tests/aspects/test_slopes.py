@@ -15,7 +15,7 @@ from scipy import stats
 import thali as th
 import thali._aspects.moves.group_slopes as group_slopes
 from thali._aspects.group_state import common_weights_at
-from thali._aspects.populations.groups import ChainDraws, EveryPerson
+from thali._aspects.populations.several_groups import ChainDraws, IndividualRespondents
 from thali._aspects.state import COLUMNS, replica
 from thali._data.groups import GroupedData
 from thali._people.columns import covariates_of
@@ -61,8 +61,8 @@ def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex"), lean=0.0):
         owners=np.tile(np.array(OWNERS, np.int32), draws),
         extra={"kappa": np.linspace(kappa, 1.01 * kappa, draws)},
     )
-    population = EveryPerson(th.people.Individuals(columns))
-    groups = population.data(compared_by_known(), lambda given: given)
+    population = IndividualRespondents(th.people.Individuals(columns))
+    groups = population.convert_data(compared_by_known(), lambda given: given)
     model = th.EliminationByAspects(people=th.people.Individuals(by=list(columns)))
     model.posterior_ = tree_of(population, [chain], groups, Elimination(lapse))
     model._fitted_to_, model._interrupted_ = "answers of people", False
@@ -297,7 +297,7 @@ def test_effects_are_refused_without_columns():
 
 
 def test_groups_keep_what_is_known_of_people():
-    groups = EveryPerson(th.people.Individuals(["age"])).data(
+    groups = IndividualRespondents(th.people.Individuals(["age"])).convert_data(
         compared_by_known(), lambda given: given
     )
     assert groups.people.equals(PEOPLE.set_axis(groups.people.index)) and list(
@@ -322,16 +322,16 @@ def test_the_finding_says_what_is_sure():
 def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled):
     """The slopes and what weights vary about are those that the data were simulated by, and data
     keep their people."""
-    population = EveryPerson(th.people.Individuals(["age", "sex"]))
-    groups = population.data(compared_by_known(), lambda given: given)
+    population = IndividualRespondents(th.people.Individuals(["age", "sex"]))
+    groups = population.convert_data(compared_by_known(), lambda given: given)
     model = th.EliminationByAspects(
         alpha=1.5, people=th.people.Individuals(by=["age", "sex"]), tempering=False
     )
     known, parts = covariates_of(["age", "sex"], PEOPLE, 3), model._parts(groups)
     chain = a_chain(known)
     chain.run_until(chain.total)
-    fit = population.tree([chain.draws], groups, parts, chain.task, {})
-    sample = population.prior_sample(groups, parts, [np.random.default_rng(n) for n in range(100)])
+    fit = population.build_tree([chain.draws], groups, parts, chain.task, {})
+    sample = population.sample_prior(groups, parts, [np.random.default_rng(n) for n in range(100)])
     assert set(sample.prior.data_vars) == set(fit["posterior"].data_vars)
     ((data,), *_) = sample.data
     assert data.people.equals(groups.people)

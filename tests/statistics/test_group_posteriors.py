@@ -34,8 +34,8 @@ import thali._aspects.moves.group_owners as group_owners
 from thali._aspects.group_state import KAPPA, SLOPE_SD, common_weights_at, fill_lifts, group_at
 from thali._aspects.likelihoods.elimination_of_groups import OutOfSets
 from thali._aspects.operations import cache_at, log_likelihood
-from thali._aspects.populations.groups import drawn_base
-from thali._aspects.populations.groups_chain import GroupChain, start_of
+from thali._aspects.populations.group_chains import GroupChain, sample_group_states
+from thali._aspects.populations.several_groups import sample_base
 from thali._aspects.state import BETA, COLUMNS, replica
 from thali.testing import exact
 
@@ -518,7 +518,7 @@ def test_slopes_and_kappas_of_people_are_calibrated():
             [th.PairedComparisons(np.ones((3, 3)) - np.eye(3))] * people, weights="similar"
         )
         first.model = first.model._replace(persons=True, known=known)
-        states, base = start_of(rng, first, drawn_base)
+        states, base = sample_group_states(rng, first, sample_base)
         of_task = task(
             answers_at(rng, states, 4), weights="similar", draws=draws, tune=150, thin=20
         )

@@ -18,9 +18,9 @@ from thali._model.stored_choices import store_pairs, store_sets
 from thali._people.latent_classes import aligned_members, label_free_quantities, memberships
 from thali._posterior.view import Posterior, flat
 
-from ..draws.columns import columns_of
-from ..draws.covariates import cells_of
-from ..draws.tree import DataPart
+from ..draws.covariate_lifts import read_cells
+from ..draws.feature_columns import read_columns
+from ..draws.posterior_tree import DataPart
 from ..likelihoods.answer_draws import choice_answers, comparison_answers
 from ..likelihoods.choice_parts import part_of_data
 from . import quantities
@@ -90,7 +90,7 @@ class SetResults(PosteriorResults):
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
-        return choice_answers(columns_of(posterior).take(draws), data, posterior.lapse)
+        return choice_answers(read_columns(posterior).take(draws), data, posterior.lapse)
 
     def predict_held_out(self, held_out: Any) -> Any:
         return outcome_draws(self.posterior, held_out)
@@ -107,13 +107,13 @@ class PairResults(SetResults):
 
     def data(self) -> PairedComparisons:  # type: ignore[override]
         """Return paired comparisons, without respondents."""
-        cells = cells_of(self.posterior)
+        cells = read_cells(self.posterior)
         counts = np.column_stack([cells[name] for name in ("wins", "ties", "losses")])
         return self._build_comparisons(counts)
 
     def build_data_part(self, counts: np.ndarray) -> DataPart:
         posterior = self.posterior
-        counts = counts.reshape(len(cells_of(posterior)["pair"]), -1)
+        counts = counts.reshape(len(read_cells(posterior)["pair"]), -1)
         if not posterior.has_ties:
             counts = np.insert(counts, 1, 0.0, axis=1)
         data = self._build_comparisons(counts)
@@ -123,7 +123,7 @@ class PairResults(SetResults):
 
     def _build_comparisons(self, counts: np.ndarray) -> PairedComparisons:
         """Build comparisons from outcome counts (cells, 3); omit empty cells."""
-        cells, has_count = cells_of(self.posterior), counts.sum(axis=1) > 0.0
+        cells, has_count = read_cells(self.posterior), counts.sum(axis=1) > 0.0
         pair_indices, pair = np.unique(cells["pair"][has_count], return_inverse=True)
         first_options, second_options = (options[pair_indices] for options in self.posterior.pairs)
         wins, ties, losses = np.array(counts[has_count].T, float)
@@ -142,7 +142,7 @@ class PairResults(SetResults):
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
         tie_parameter = posterior.tie[draws] if ties else None
-        columns, beta = columns_of(posterior).take(draws), posterior.coefficients[draws]
+        columns, beta = read_columns(posterior).take(draws), posterior.coefficients[draws]
         return comparison_answers(columns, data, posterior.lapse, tie_parameter, beta)
 
 

@@ -13,8 +13,8 @@ from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior, flat
 from thali.errors import Argument, ArgumentError, Setting
 
-from ..draws.columns import columns_of
-from ..draws.probabilities import lapsing
+from ..draws.feature_columns import read_columns
+from ..draws.probabilities import compute_choice_probability
 from .features import features_table
 from .group_posterior import sum_group_weights
 from .option_tables import compute_shares
@@ -81,8 +81,8 @@ def compute_respondent_shares(posterior: Posterior, people: slice) -> np.ndarray
 
     .. math:: U_{ni} \Big/ \sum_j U_{nj}, \qquad U_{ni} = u_{ni} + \sum_k w_{nk} f_{ik}
     """
-    columns = columns_of(posterior)
-    features, _ = columns.dense(0, columns.n_draws)
+    columns = read_columns(posterior)
+    features, _ = columns.to_dense(0, columns.n_draws)
     weights, unique_weights = select_respondent_weights(posterior, people, slice(None))
     return compute_shares(weights[:, :, : features.shape[1]] @ features + unique_weights)
 
@@ -95,9 +95,9 @@ def compute_preferences(posterior: Posterior) -> Preferences:
     .. math:: v_{ni} = \frac{1}{N - 1} \sum_{j \neq i} \frac{A_{nij}}{A_{nij} + A_{nji}}, \qquad
         A_{nij} = u_{ni} + \sum_k w_{nk} f_{ik} (1 - f_{jk})
     """
-    columns, labels = columns_of(posterior), posterior.labels
+    columns, labels = read_columns(posterior), posterior.labels
     draws = spaced_draws(columns.n_draws, len(posterior.groups), len(labels))
-    features, _ = columns.take(draws).dense(0, len(draws))
+    features, _ = columns.take(draws).to_dense(0, len(draws))
     weights, unique_weights = select_respondent_weights(posterior, slice(None), draws)
     preferences = np.empty((len(draws), *unique_weights.shape[1:]))
     for draw, (owned_by_feature, person_weights, person_unique) in enumerate(
@@ -107,7 +107,7 @@ def compute_preferences(posterior: Posterior) -> Preferences:
             ~owned_by_feature
         ).astype(float) + person_unique[:, :, None]
         preferences[draw] = (
-            lapsing(advantage, advantage.swapaxes(1, 2), 0.0).sum(axis=2) - 0.5
+            compute_choice_probability(advantage, advantage.swapaxes(1, 2), 0.0).sum(axis=2) - 0.5
         ) / (len(labels) - 1)
     return Preferences(tuple((label,) for label in labels), preferences, posterior.groups)
 

@@ -269,10 +269,10 @@ class Additive:
 
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Every measured pair is measured again, by as many judgements: Normal(μ, sigma² / n)."""
-        from ..draws.similarities import similarity_draws
+        from ..draws.similarities import compute_similarities
         from .new_data import NewData
 
-        fitted = similarity_draws(columns, parameters["constant"], data.first, data.second)[0]
+        fitted = compute_similarities(columns, parameters["constant"], data.first, data.second)[0]
         noise = rng.standard_normal(fitted.size)
         deviations = parameters["sigma"] / np.sqrt(data.judgements)
         values = fitted + deviations * noise
@@ -281,9 +281,9 @@ class Additive:
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """What draws say about the data, for the posterior tree."""
-        from ..draws.similarities import similarities_part
+        from ..draws.similarities import build_similarities_part
 
-        return similarities_part(
+        return build_similarities_part(
             columns,
             extra,
             data,

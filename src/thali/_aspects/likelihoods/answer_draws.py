@@ -7,9 +7,9 @@ import numpy as np
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._inference.numerics.counts import compute_outcomes
 
-from ..draws.columns import FeatureColumns
-from ..draws.covariates import Lift
-from ..draws.probabilities import probability_draws
+from ..draws.covariate_lifts import CovariateLift
+from ..draws.feature_columns import FeatureColumns
+from ..draws.probabilities import compute_probability_draws
 from .set_draws import set_probability_draws
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def comparison_answers(
     cells = data.cells
 
     def of_questions(some: slice) -> np.ndarray:
-        lift = None if beta is None or not beta.shape[1] else Lift(beta, cells.x[some])
-        p = probability_draws(columns, cells.first[some], cells.second[some], lapse, lift)
+        lift = None if beta is None or not beta.shape[1] else CovariateLift(beta, cells.x[some])
+        p = compute_probability_draws(columns, cells.first[some], cells.second[some], lapse, lift)
         found = (
             np.stack([p, 1.0 - p], axis=-1)
             if tie is None

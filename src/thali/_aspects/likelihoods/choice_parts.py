@@ -19,10 +19,14 @@ from thali._model.stored_choices import (
 )
 from thali._posterior.view import COVARIATE
 
-from ..draws.columns import FeatureColumns
-from ..draws.covariates import Lift, lifted
-from ..draws.probabilities import advantage_blocks, lapsing, probability_draws
-from ..draws.tree import DataPart
+from ..draws.covariate_lifts import CovariateLift, lift_advantages
+from ..draws.feature_columns import FeatureColumns
+from ..draws.posterior_tree import DataPart
+from ..draws.probabilities import (
+    compute_choice_probability,
+    compute_probability_draws,
+    iterate_advantages,
+)
 from .answer_draws import choice_answers, comparison_answers
 
 if TYPE_CHECKING:
@@ -110,12 +114,12 @@ def _pair_draws(
     compared = pair_index(data.first, data.second, data.n_options)
     probability = np.empty((columns.n_draws, len(i)))
     pointwise = np.empty((columns.n_draws, len(compared)))
-    for draws, ij, ji in advantage_blocks(columns, i, j):
-        probability[draws] = lapsing(ij, ji, lapse)
+    for draws, ij, ji in iterate_advantages(columns, i, j):
+        probability[draws] = compute_choice_probability(ij, ji, lapse)
         if beta is None:
             # The reverse probability from its own advantage: 1 - p would lose the digits of a small
             # one.
-            reverse = lapsing(ji[:, compared], ij[:, compared], lapse)
+            reverse = compute_choice_probability(ji[:, compared], ij[:, compared], lapse)
             nu = None if tie is None else tie[draws]
             pointwise[draws] = _terms(probability[draws][:, compared], reverse, nu, data)
             continue
@@ -128,9 +132,16 @@ def _pair_draws(
                 slice(draws.start + some.start, draws.start + some.stop),
                 compared[cells.pair],
             )
-            up, down = lifted(ij[some][:, pairs], ji[some][:, pairs], Lift(beta, own).of(these))
+            up, down = lift_advantages(
+                ij[some][:, pairs], ji[some][:, pairs], CovariateLift(beta, own).log_odds(these)
+            )
             nu = None if tie is None else tie[these]
-            terms = _terms(lapsing(up, down, lapse), lapsing(down, up, lapse), nu, cells)
+            terms = _terms(
+                compute_choice_probability(up, down, lapse),
+                compute_choice_probability(down, up, lapse),
+                nu,
+                cells,
+            )
             pointwise[these] = np.add.reduceat(terms, starts, axis=1)
     return probability, pointwise
 
@@ -170,7 +181,7 @@ def sets_part(
     coordinates, pointwise, answers = {}, {}, None
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
-        probability = probability_draws(columns, i, j, lapse)
+        probability = compute_probability_draws(columns, i, j, lapse)
         variables["choice_probability"] = (
             ("chain", "draw", "pair"),
             probability.reshape(*shape, -1),

@@ -12,7 +12,7 @@ from thali._labels import shorten
 from thali._model.covariates import coefficient_name
 from thali.errors import Argument, ArgumentError, DataError, ModelName, Setting
 
-from ..draws.covariates import coefficients
+from ..draws.covariate_lifts import stack_coefficients
 from ..priors.given import Given
 from ..weight_priors import EXPONENTIAL
 from .elimination_sets import IMPOSSIBLE, check_sets, compiled_sets
@@ -237,7 +237,7 @@ class Elimination:
         tie = {"tie": -own["tie"]} if self.ties else {}
         if not self.covariates:
             return tie
-        squares = (coefficients(own, self.covariates) ** 2).sum(axis=-1)
+        squares = (stack_coefficients(own, self.covariates) ** 2).sum(axis=-1)
         return tie | {
             "covariate": -0.5 * (squares + len(self.covariates) * math.log(2.0 * math.pi))
         }
@@ -251,7 +251,7 @@ class Elimination:
         if isinstance(data, Choices):
             answers = choice_answers(columns, data, self.lapse)
             return new_answers(data, answers(slice(0, data.n_sets))[0], False, rng)
-        beta = coefficients(parameters, self.covariates) if self.covariates else None
+        beta = stack_coefficients(parameters, self.covariates) if self.covariates else None
         tie = np.atleast_1d(parameters["tie"]) if self.ties else None
         p = comparison_answers(columns, data, self.lapse, tie, beta)(
             slice(0, len(data.cells.pair))
@@ -269,7 +269,7 @@ class Elimination:
             return sets_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique)
         own = {
             "tie": extra.get("tie"),
-            "beta": coefficients(extra, self.covariates) if self.covariates else None,
+            "beta": stack_coefficients(extra, self.covariates) if self.covariates else None,
         }
         return choices_part(
             columns, data, shape, dense, lapse=self.lapse, unique=self.unique, **own

@@ -112,11 +112,11 @@ class MostSimilarPair:
 
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Every set is answered as often as in the data: Multinomial(n, P)."""
-        from ..draws.triplets import probabilities_of_draws
+        from ..draws.triplets import compute_triplet_probabilities
         from .new_data import new_answers
 
         constant = np.array([parameters.get("constant", 0.0)])
-        p = probabilities_of_draws(
+        p = compute_triplet_probabilities(
             columns, constant, data.start, data.first, data.second, self.link, self.lapse
         )[0]
         sums = np.add.reduceat(p, data.start[:-1])
@@ -124,8 +124,8 @@ class MostSimilarPair:
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """What draws say about the data, for the posterior tree."""
-        from ..draws.triplets import triplets_part
+        from ..draws.triplets import build_triplets_part
 
-        return triplets_part(
+        return build_triplets_part(
             columns, extra.get("constant"), data, shape, dense, link=self.link, lapse=self.lapse
         )

@@ -8,7 +8,7 @@ from thali._data.kinds import OWN
 from thali._posterior.densities import is_pointwise
 from thali.errors import ArgumentError
 
-from ..draws.tree import DataPart
+from ..draws.posterior_tree import DataPart
 from .delta_checks import as_seen
 from .validation import called
 
@@ -86,7 +86,7 @@ def predicted_by_draws(
     shape."""
     found: list[np.ndarray] = []
     for draw in range(columns.n_draws):
-        owners, weights = columns.at(draw).dense(0, 1)
+        owners, weights = columns.select_draw(draw).to_dense(0, 1)
         data = custom.at(observed.original, {key: values[draw] for key, values in own.items()})
         values = np.asarray(
             getattr(custom, name)(data, owners[0].T.astype(float), weights[0].copy()), float
@@ -110,7 +110,7 @@ def pointwise_of_draws(
     """The log-likelihood of each observation in every draw, as a user's function gives it; nothing
     of too many."""
     found = predicted_by_draws(
-        custom, observed, columns.at(0), {k: v[:1] for k, v in own.items()}, "pointwise"
+        custom, observed, columns.select_draw(0), {k: v[:1] for k, v in own.items()}, "pointwise"
     )
     if not is_pointwise(found[0].size, columns.n_draws):
         return {}

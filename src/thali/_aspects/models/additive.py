@@ -29,12 +29,12 @@ from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
 from ..answers.data_kind_checks import require_data_kind
-from ..draws.similarities import measured_similarities
+from ..draws.similarities import read_similarities
 from ..likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, mean_share, suited_prior
 from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
 from ..likelihoods.residuals import CONSTANT, VARIANCE
-from ..populations.one import Population
-from ..populations.populations import population_of
+from ..populations.population_choice import choose_population
+from ..populations.single_group import Population
 from ..priors.feature_argument import build_feature_prior
 from ..samplers.chains import FeatureChain
 from ..samplers.task import build_task
@@ -421,14 +421,14 @@ class AdditiveClustering(AdditiveAnswers):
         return settings
 
     def _population(self, data: Any) -> Population:
-        return population_of(data, self.people)
+        return choose_population(data, self.people)
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
         return choose_chain_dependence(self.people, data, partial(feature_scores, data, parts))
 
     def _convert_data(self, data: Any) -> Any:
         check_people(self.people, (Individuals, Groups), data)
-        return self._population(data).checked(super()._convert_data(data))
+        return self._population(data).check_data(super()._convert_data(data))
 
     def _parts(self, data: Any) -> dict[Any, Any]:
         parts = self._parts_but_sigma(data)
@@ -616,17 +616,17 @@ class AdditiveClustering(AdditiveAnswers):
         Navarro & Griffiths (2007), section 4, eq. 8 to 13.
         """
         from ..answers.estimate import ESTIMATORS, estimate_features
-        from ..draws.columns import columns_of
+        from ..draws.feature_columns import read_columns
 
         check_allowed("kind", kind, ESTIMATORS)
         posterior = self._view
 
         def make() -> "Estimate":
-            data = measured_similarities(posterior)
+            data = read_similarities(posterior)
             parts = self._parts_but_sigma(data)
             return estimate_features(
                 kind,
-                columns_of(posterior),
+                read_columns(posterior),
                 constant=posterior.constant,
                 sigma=posterior.sigma,
                 alpha=posterior.alpha.ravel(),

@@ -18,7 +18,7 @@ from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 from thali.errors import Setting
 
-from ..populations.one import One, Population
+from ..populations.single_group import Population, SingleGroup
 from .engines import BY_CHAINS
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
 
     def _population(self, data: Any) -> Population:
         """Of which people the data are, as `fit` takes them or as `_convert_data` makes them."""
-        return One()
+        return SingleGroup()
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> "Dependence | None":
         """What a fit by chains of these parts makes of people; None where nobody knows who
@@ -79,7 +79,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
 
     def _convert_data(self, data: Any) -> Any:
         """What `fit` was given, as the engine takes it."""
-        return self._population(data).data(data, partial(check_data, matrix=self._matrix))
+        return self._population(data).convert_data(data, partial(check_data, matrix=self._matrix))
 
     def fit(
         self,
@@ -178,18 +178,18 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
         data = self._convert_data(data)
-        return self._population(data).prior_sample(data, self._parts(data), rngs)
+        return self._population(data).sample_prior(data, self._parts(data), rngs)
 
     def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
         data = self._convert_data(data)
-        return self._population(data).replicates(self._view, data, self._parts(data), rng)
+        return self._population(data).simulate_replicates(self._view, data, self._parts(data), rng)
 
     def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
         data = self._convert_data(data)
-        return self._population(data).observed(self._view, data, self._parts(data))
+        return self._population(data).build_observed(self._view, data, self._parts(data))
 
     def _compute_log_evidence(self, data: Any, how: EvidenceRun) -> LogEvidence:
-        return self._population(data).evidence_of(self, data, how)
+        return self._population(data).estimate_model_evidence(self, data, how)
 
     def _get_fit_options(self) -> list[str]:
         """The options of the fit, where they are known."""
@@ -482,12 +482,12 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         >>> bool(low < -1.609 < high)  # the logarithm of 4 B(4, 2) = 1/5
         True
         """
-        from ..populations.evidence import evidence_of_fit
+        from ..populations.evidence import estimate_fit_evidence
 
         how = build_evidence_run(
             draws, tune, chains, thin, cores, random_seed, progressbar, sensitivity
         )
-        return evidence_of_fit(self, how)
+        return estimate_fit_evidence(self, how)
 
     def _copy_for_group(self, name: str) -> Self:
         return self._copy_with_posterior(self._view.of_group(name).tree, f"group {name}")

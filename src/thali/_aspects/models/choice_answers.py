@@ -462,7 +462,7 @@ class ChoiceAnswers(LatentFeatures):
         from thali._model.sampling import check_unchanged
 
         check_unchanged(self)
-        self._population(self._state_.source).refuse_update()
+        self._population(self._state_.source).check_update()
         dependence = self._view.dependence
         if dependence is not None and dependence.model != INDEPENDENT:
             raise ArgumentError(

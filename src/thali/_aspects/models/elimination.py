@@ -30,9 +30,9 @@ from ..likelihoods.elimination import Elimination, refuse_sets
 from ..likelihoods.elimination_of_groups import for_groups
 from ..maximum_likelihood.answers import AspectEstimates
 from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
-from ..populations.kinds import UnknownKinds
-from ..populations.one import Population
-from ..populations.populations import population_of
+from ..populations.latent_classes import LatentClassPopulation
+from ..populations.population_choice import choose_population
+from ..populations.single_group import Population
 from ..priors.feature_argument import build_feature_prior, insert_feature_names
 from ..priors.given import Given
 from .choice_answers import ChoiceAnswers
@@ -181,12 +181,12 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
     def _convert_data(self, data: Any) -> Any:
         check_people(self.people, data=data)
         data = treat_ties(super()._convert_data(data), self.ties, ("davidson", *CONVERSIONS))
-        return self._population(data).checked(select_covariates(data, self.covariates))
+        return self._population(data).check_data(select_covariates(data, self.covariates))
 
     def _population(self, data: Any) -> Population:
         if isinstance(self.people, LatentClasses):
-            return UnknownKinds(self.people)
-        return population_of(data, self.people)
+            return LatentClassPopulation(self.people)
+        return choose_population(data, self.people)
 
     def _complete_settings(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
         """The settings; segments are of people of whom each has weights of their own."""

@@ -40,13 +40,13 @@ class ByChains(RespondentChainEngine):
         sampling = model._build_sampling(data, build_run(**asked))
         if not is_quiet():
             data.warn_if_unusual()
-        return model._build_job(sampling, model._population(data).in_words(data))
+        return model._build_job(sampling, model._population(data).describe_data(data))
 
     def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> PreparedFit:
         """What `fit` would run, after every check that it makes; nothing is drawn."""
         data = model._convert_data(data)
         parts = model._parts_to_prepare(data)
-        task = model._population(data).task(
+        task = model._population(data).build_task(
             data, asked["draws"], asked["tune"], asked["thin"], parts
         )
         lapse = float(parts["likelihood"].lapse) if data.are_choices else None
@@ -118,7 +118,7 @@ def sampling_of_parts(
     chains disagreed.
     """
     power = {} if dependence is None or dependence.power == 1.0 else {"power": dependence.power}
-    task = population.task(source, run.min_draws, run.tune, run.thin, parts | power)
+    task = population.build_task(source, run.min_draws, run.tune, run.thin, parts | power)
     asked, is_free, thin = run, run.thin is None, task.thin
     first = task.first_draws(run.chains) if run.draws is None else FIRST_DRAWS
     if is_free and first < FIRST_DRAWS:  # fewer draws, further apart, where they are large
@@ -145,7 +145,7 @@ def sampling_of_parts(
         }
         numbers, count = choose_recorded_chains(chains)
         draws = [chains[number].collect_draws(chains[number].first + count) for number in numbers]
-        return population.tree(draws, source, parts, task, attrs)
+        return population.build_tree(draws, source, parts, task, attrs)
 
     def tempered(sweeps: int) -> Sampling[Any] | None:
         left = remaining_budget(sweeps, bound.sweep)
@@ -160,7 +160,7 @@ def sampling_of_parts(
         run=run,
         chains=lambda draws, seed: build_chains(replace(task, draws=draws), run.chains, seed),
         tree=tree,
-        complete_tree=population.completed,
+        complete_tree=population.complete_tree,
         build_attributes=lambda tree, chains, seed: {},
         end_pilot=end_pilot,
         is_compiled=task.kernel.is_compiled(task.model),

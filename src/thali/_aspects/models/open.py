@@ -9,7 +9,7 @@ from thali._model.requirements import requires
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
-from ..draws.columns import columns_of
+from ..draws.feature_columns import read_columns
 from ..likelihoods.custom import Custom
 from ..likelihoods.own_data import predicted_by_draws
 from ..priors.feature_argument import convert_tree
@@ -190,5 +190,5 @@ def prediction_mean(posterior: Posterior, likelihood: Any, data: Any) -> np.ndar
     if observed.labels != tuple(posterior.labels):
         raise DataError("predict requires data with the labels of the fit, in the same order.")
     own = {name: values.ravel() for name, values in posterior.parameters.items()}
-    found = predicted_by_draws(likelihood, observed, columns_of(posterior), own)
+    found = predicted_by_draws(likelihood, observed, read_columns(posterior), own)
     return np.mean(found, axis=0)

@@ -26,8 +26,8 @@ from ..answers.set_search import (
     search_best_set,
 )
 from ..answers.stored_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
-from ..draws.columns import FeatureColumns, columns_of_chains
-from ..draws.tree import log_prior_of
+from ..draws.feature_columns import FeatureColumns, concatenate_chain_columns
+from ..draws.posterior_tree import compute_log_priors
 from ..likelihoods.residuals import CONSTANT, VARIANCE, lay_out
 from ..maximum_likelihood.feature_problems import NO_COEFFICIENTS, feature_problem, weights_at_mode
 from ..operations import is_exchangeable, keeps_empty
@@ -87,13 +87,13 @@ def sampling_of_point(
     task, kind, runs = runs_of(task, run.chains)
 
     def tree(chains: Sequence[FeatureChain]) -> "xarray.DataTree":
-        from ..draws.tree import to_datatree
+        from ..draws.posterior_tree import build_datatree
 
         draw, reached = best(chains, source, parts, task)
         attrs = {"thin": 1, "tuning_steps": task.tune, TEMPERED_LATER: 0, POINT: 1}
         attrs |= {RESTARTS: len(chains), REACHED: reached}
         learned = task.model.learn_alpha
-        return to_datatree(
+        return build_datatree(
             [draw], source, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task
         )
 
@@ -183,7 +183,7 @@ def _columns(found: list[tuple[np.ndarray, np.ndarray]], n: int) -> FeatureColum
         )
         for owners, weights in found
     ]
-    return columns_of_chains(ends, 1)
+    return concatenate_chain_columns(ends, 1)
 
 
 def _draw(
@@ -263,13 +263,13 @@ def _best(
 ) -> tuple[float, ChainDraws]:
     """The log joint density of the best state of a run, and the state as the only draw of a
     chain."""
-    columns = columns_of_chains([draws], len(draws.alpha))
-    prior = log_prior_of(task, likelihood, data, columns, draws.alpha, draws.extra)
+    columns = concatenate_chain_columns([draws], len(draws.alpha))
+    prior = compute_log_priors(task, likelihood, data, columns, draws.alpha, draws.extra)
     joint = draws.log_likelihood + np.sum(
         [np.broadcast_to(part, draws.alpha.shape) for part in prior.values()], axis=0
     )
     at = int(np.argmax(joint))
-    return float(joint[at]), _alone(draws, columns.at(at), at)
+    return float(joint[at]), _alone(draws, columns.select_draw(at), at)
 
 
 def _alone(draws: ChainDraws, columns: FeatureColumns, at: int) -> ChainDraws:
