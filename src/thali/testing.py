@@ -1,5 +1,7 @@
 """Correctness checks of samplers, for thali's samplers and likelihoods and for yours.
 
+Experimental: names and arguments may change in a later version.
+
 - `calibrate`: simulation-based calibration of any model: draw parameters from the prior, simulate
   data, fit, and rank the parameters among the draws.
 - `check`: compare a custom likelihood (`thali.likelihoods.Custom`) with its definition, by the
