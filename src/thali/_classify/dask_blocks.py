@@ -103,17 +103,17 @@ def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
 
 
 def map_prediction_blocks(
-    predict: Callable[[Any], np.ndarray], X: Any, columns: int | None, dtype: Any = float
+    predict: Callable[[Any], np.ndarray], X: Any, n_columns: int | None, dtype: Any = float
 ) -> Any:
     """Return predictions as a Dask array, one block per block of X.
 
-    It has `columns` columns, or one dimension if `columns` is None.
+    It has `n_columns` columns, or one dimension if `n_columns` is None.
     """
     X = X.rechunk({1: -1})
-    if columns is None:
+    if n_columns is None:
         return X.map_blocks(predict, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
     return X.map_blocks(
-        predict, chunks=(X.chunks[0], (columns,)), dtype=dtype, meta=np.empty((0, 0), dtype)
+        predict, chunks=(X.chunks[0], (n_columns,)), dtype=dtype, meta=np.empty((0, 0), dtype)
     )
 
 

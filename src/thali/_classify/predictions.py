@@ -408,10 +408,12 @@ class Predictions(ScikitLearn):
         self._require_fitted()
         return self.classes_
 
-    def _predict_blocks(self, predict: Any, X: Any, columns: int | None, dtype: Any = float) -> Any:
+    def _predict_blocks(
+        self, predict: Any, X: Any, n_columns: int | None, dtype: Any = float
+    ) -> Any:
         """Return predictions for a Dask array as a Dask array."""
         self._check_width(X.shape[1])
-        return map_prediction_blocks(predict, X, columns, dtype)
+        return map_prediction_blocks(predict, X, n_columns, dtype)
 
 
 class _FeatureNamesError(DataError):

@@ -1,13 +1,13 @@
 """Results about respondents who have individual weights of aspects, or are in latent classes."""
 
-from thali._people.latent_classes import HasLatentClasses
-from thali._people.segments import HasSegments, Preferences
+from thali._people.latent_classes import AlignedClassResults
+from thali._people.segments import Preferences, SegmentResults
 
 from ..answers.individuals import compute_preferences, require_individual_weights
 from .feature_respondents import FeatureRespondents
 
 
-class AspectRespondents(FeatureRespondents, HasSegments, HasLatentClasses):
+class AspectRespondents(FeatureRespondents, SegmentResults, AlignedClassResults):
     """Results about respondents of whom each has individual weights, or is in a latent class.
 
     `EliminationByAspects.respondents`: `individuals`, `segments` and `effects` after a fit with

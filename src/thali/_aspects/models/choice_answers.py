@@ -189,12 +189,12 @@ class ChoiceAnswers(LatentFeatures):
             If `respondent` has no number where the respondents have numbers.
         """
         if respondent is not None:
-            from thali._people.columns import no_covariates
+            from thali._people.respondent_columns import no_covariates_error
 
             from ..answers.new_respondents import predict_from_population
 
             if not self._engine.draws:
-                raise no_covariates()
+                raise no_covariates_error()
             return predict_from_population(self._view, sets, return_se, covariates, respondent)
         return self._engine.predict_proba(self, sets, return_se, covariates)
 

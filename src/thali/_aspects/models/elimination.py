@@ -17,9 +17,9 @@ from thali._people.populations import (
     Individuals,
     LatentClasses,
     check_people,
-    respondents_required,
+    respondents_required_error,
 )
-from thali._people.segments import numbers_of_segments
+from thali._people.segments import list_segment_numbers
 from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL
 from thali._trees.tree import Tree
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 def distinguished_respondents(model: Any, name: str) -> None:
     """Require individual weights or latent classes."""
     if model._view.population not in (PEOPLE, KINDS):
-        raise respondents_required(name, "weights")
+        raise respondents_required_error(name, "weights")
 
 
 class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
@@ -198,7 +198,7 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
             if people := len(
                 self._groups if self._is_fitted() else data.respondents
             ):  # else the fit says what is missing
-                numbers_of_segments(settings.segments, people, "segments")
+                list_segment_numbers(settings.segments, people, "segments")
         return settings
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:

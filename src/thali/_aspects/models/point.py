@@ -14,7 +14,7 @@ from thali._model.clusters import AnswersByRespondent
 from thali._model.engine import refuse_chain_argument
 from thali._model.respondent_scores import ScoreVariance, compute_score_variance
 from thali._model.sampling import Sampling
-from thali._people.populations import INDEPENDENT, chains_required
+from thali._people.populations import INDEPENDENT, chains_required_error
 from thali.errors import ArgumentError, Setting
 
 from ..answers.set_search import (
@@ -60,7 +60,7 @@ class AnnealingEngine(ByChains):
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         parts = model._parts(source)
         if model.people not in (None, INDEPENDENT):
-            raise chains_required(model.people, model.method)
+            raise chains_required_error(model.people, model.method)
         return sampling_of_point(
             source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts)
         )

@@ -254,7 +254,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
         design: PlackettLuceDesign,
         column_summary: Any,
         class_count: np.ndarray,
-        rows: int,
+        n_rows: int,
         run: Run,
     ) -> Job:
         """Build the job of a fit, for rows in memory or in blocks."""
@@ -270,7 +270,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
             )
         self._design_, self._columns_ = design, list(design.columns)
         self._class_count_ = class_count
-        job = replace(self._engine.build_job(self, data, run), data=self._describe_size(rows))
+        job = replace(self._engine.build_job(self, data, run), data=self._describe_size(n_rows))
         if self._transform is not None or is_quiet():
             return job
         return replace(job, run=lambda: self._warn_about_fit(job.run()))

@@ -62,8 +62,8 @@ def check_normal_run(model: "SparseMultinomialLogit", run: Run, n_rows: float) -
         refuse_chain_argument(
             "thin", "polya-gamma", ", because draws from the chosen method are already independent"
         )
-    columns = int(model._standard_.varies.sum()) + read_prior(model).intercept
-    check_approximation_size((len(model.classes_) - 1) * columns, n_rows)
+    n_columns = int(model._standard_.varies.sum()) + read_prior(model).intercept
+    check_approximation_size((len(model.classes_) - 1) * n_columns, n_rows)
 
 
 def warn_about_duration(seconds: float) -> None:
@@ -87,18 +87,20 @@ class CoefficientSamplingEngine(ChainEngine):
         """Build the Gibbs sampler of a fit."""
         prior, reference = read_prior(model), model._find_reference_index()
         standard = model._standard_
-        names, classes = list_varying_columns(model), len(model.classes_)
-        columns = len(names) + prior.intercept
-        n_trajectories = count_trajectories(len(source.codes), columns, classes)
-        thin = run.thin or choose_thin(len(source.codes), columns, classes, prior.name)
-        bound = limit_run(run, thin, estimate_sweep_seconds(len(source.codes), columns, classes))
+        names, n_classes = list_varying_columns(model), len(model.classes_)
+        n_columns = len(names) + prior.intercept
+        n_trajectories = count_trajectories(len(source.codes), n_columns, n_classes)
+        thin = run.thin or choose_thin(len(source.codes), n_columns, n_classes, prior.name)
+        bound = limit_run(
+            run, thin, estimate_sweep_seconds(len(source.codes), n_columns, n_classes)
+        )
         run = bound.run._replace(thin=bound.thin)
 
         @cache
         def build_problem() -> Any:
-            rows = source.matrix, source.codes, classes, reference
+            rows = source.matrix, source.codes, n_classes, reference
             return build_coefficient_problem(
-                *rows, prior, counts=source.counts, trajectories=n_trajectories
+                *rows, prior, row_weights=source.counts, n_trajectories=n_trajectories
             )
 
         def start_chains(draws: int, seed: np.random.SeedSequence) -> list[CoefficientChain]:
@@ -183,8 +185,8 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
         prior, reference = read_prior(model), model._find_reference_index()
         standard = model._standard_
         dask_posterior = vars(model).get("_normal_")
-        columns = int(standard.varies.sum()) + prior.intercept
-        seconds = estimate_approximation_seconds(len(source.codes), columns, len(model.classes_))
+        n_columns = int(standard.varies.sum()) + prior.intercept
+        seconds = estimate_approximation_seconds(len(source.codes), n_columns, len(model.classes_))
         if run.progressbar and dask_posterior is None and seconds > MAX_SAMPLING_SECONDS:
             warn_about_duration(seconds)
 
@@ -223,8 +225,8 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
 
         forecast = None
         if dask_posterior is None:
-            coefficients = columns * (len(model.classes_) - 1)
-            seconds += DRAW_SECONDS * run.chains * run.min_draws * coefficients
+            n_coefficients = n_columns * (len(model.classes_) - 1)
+            seconds += DRAW_SECONDS * run.chains * run.min_draws * n_coefficients
             forecast = Forecast(seconds, seconds)
         return Sampling(
             source,

@@ -257,7 +257,11 @@ N_PATH_POINTS, SMALLEST_ETA_SHARE = 30, 1e-4
 
 
 def build_observed_rows(
-    data: "TrainingData", standard: "Standardization", classes: int, reference: int, intercept: bool
+    data: "TrainingData",
+    standard: "Standardization",
+    n_classes: int,
+    reference: int,
+    intercept: bool,
 ) -> "ObservedRows":
     """Build the data and prior to maximise."""
     from .arguments import DenseColumns, build_sparse_columns
@@ -266,7 +270,7 @@ def build_observed_rows(
         columns: Any = build_sparse_columns(data.matrix, standard, intercept)
     else:
         columns = DenseColumns(standard.varying(data.matrix), intercept)
-    free_classes = np.flatnonzero(np.arange(classes) != reference)
+    free_classes = np.flatnonzero(np.arange(n_classes) != reference)
     return ObservedRows(
         columns,
         (data.codes[:, None] == free_classes).astype(float),

@@ -224,9 +224,9 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         if is_sparse(data.matrix):
             data = self._make_dense_if_sampled(data, prior)
         self._standard_ = self._choose_standardization(data.matrix, prior.intercept, data.counts)
-        columns = int(self._standard_.varies.sum()) + prior.intercept
+        n_columns = int(self._standard_.varies.sum()) + prior.intercept
         self.method_ = choose_method(
-            self.method, self.prior, len(data.codes), columns, len(self.classes_)
+            self.method, self.prior, len(data.codes), n_columns, len(self.classes_)
         )
         return self._engine.build_job(self, data, prior, run)
 
@@ -234,13 +234,13 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         """Make a sparse matrix dense if "auto" chooses the Gibbs sampler."""
         # An error is raised if the matrix is too large.
         low, high = compute_column_ranges(data.matrix)
-        columns = (int((low != high).sum()) if self.standardize else len(low)) + prior.intercept
+        n_columns = (int((low != high).sum()) if self.standardize else len(low)) + prior.intercept
         if (
-            choose_method(self.method, self.prior, len(data.codes), columns, len(self.classes_))
+            choose_method(self.method, self.prior, len(data.codes), n_columns, len(self.classes_))
             != "polya-gamma"
         ):
             return data
-        refuse_large_sparse_matrix(data.matrix.shape, columns, len(self.classes_))
+        refuse_large_sparse_matrix(data.matrix.shape, n_columns, len(self.classes_))
         return convert_sparse_data(data)
 
     def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
