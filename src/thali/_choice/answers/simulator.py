@@ -12,7 +12,7 @@ from thali._inference.warn import warn
 from thali._labels import list_names, shorten
 from thali._model.finding import Finding, Text
 from thali._model.phrases import phrase
-from thali._page import as_json
+from thali._page import encode_json
 from thali._people.respondent_columns import MAX_VALUES, MarketRespondents, RespondentColumn
 from thali._posterior.interval import INTERVAL, interval_name, level_name, tails_of
 from thali.errors import DataWarning
@@ -478,7 +478,7 @@ def _format_script_data(
         "interval": interval_name(ci),
         "interval_words": f"{level_name(ci)} of the draws",
     }
-    return as_json(script_data)
+    return encode_json(script_data)
 
 
 def _shorten_label(text: str) -> str:
