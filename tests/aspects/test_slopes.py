@@ -18,7 +18,7 @@ from thali._aspects.group_state import common_weights_at
 from thali._aspects.populations.several_groups import ChainDraws, IndividualRespondents
 from thali._aspects.state import COLUMNS, replica
 from thali._data.groups import GroupedData
-from thali._people.columns import covariates_of
+from thali._people.respondent_columns import build_covariates
 from thali.errors import ArgumentError, DataError, DataWarning
 from thali.likelihoods import Elimination
 
@@ -44,7 +44,7 @@ def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex"), lean=0.0):
     """A model with draws that are written down, and these: v and own, and the slopes of both, the
     last wine's."""
     rng = np.random.default_rng(5)
-    known = covariates_of(columns, PEOPLE, 3)
+    known = build_covariates(columns, PEOPLE, 3)
     q = len(known.names)
     v, own = rng.gamma(2.0, 0.5, draws), rng.gamma(2.0, 0.5, (draws, N))
     slope, own_slope = rng.normal(0, 0.5, (draws, q)), rng.normal(0, 0.5, (draws, q, N))
@@ -178,7 +178,7 @@ def a_chain(known):
 
 
 def test_draws_have_the_slopes_after_the_common_weights(uncompiled):
-    chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3))
+    chain = a_chain(build_covariates(["age", "sex"], PEOPLE, 3))
     chain.run_until(chain.total)
     drawn, base = chain.draws, common_weights_at(chain.bases, 0)
     columns = int(drawn.n_features[-1])
@@ -197,7 +197,7 @@ def test_draws_have_the_slopes_after_the_common_weights(uncompiled):
 
 
 def test_the_density_of_a_slope_is_that_of_the_definition(uncompiled):
-    chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3))
+    chain = a_chain(build_covariates(["age", "sex"], PEOPLE, 3))
     chain.run_until(3)
     base, model = common_weights_at(chain.bases, 0), chain.task.model
     model = model._replace(known=model.known + 0.3)  # not centred
@@ -246,11 +246,11 @@ def test_brackets_in_the_names_of_columns_and_labels_are_no_marks():
     mean."""
     plain, _, known = with_draws()
     table = PEOPLE.rename(columns={"sex": "sex [self]"}).replace({"sex [self]": {"m": "m [other]"}})
-    odd = covariates_of(["age", "sex [self]"], table, 3)
-    assert odd.names == ("age", "sex [self][m [other]]") and odd.labels() == {
+    odd = build_covariates(["age", "sex [self]"], table, 3)
+    assert odd.names == ("age", "sex [self][m [other]]") and odd.list_labels() == {
         "sex [self]": ("f", "m [other]")
     }
-    np.testing.assert_array_equal(odd.of(table), known.of(PEOPLE))
+    np.testing.assert_array_equal(odd.standardise_rows(table), known.standardise_rows(PEOPLE))
     np.testing.assert_array_equal(odd.of(table), known.matrix)
     stored = plain.posterior_["constant_data"].to_dataset()
     plain.posterior_["constant_data"] = stored.assign(
@@ -327,7 +327,7 @@ def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled):
     model = th.EliminationByAspects(
         alpha=1.5, people=th.people.Individuals(by=["age", "sex"]), tempering=False
     )
-    known, parts = covariates_of(["age", "sex"], PEOPLE, 3), model._parts(groups)
+    known, parts = build_covariates(["age", "sex"], PEOPLE, 3), model._parts(groups)
     chain = a_chain(known)
     chain.run_until(chain.total)
     fit = population.build_tree([chain.draws], groups, parts, chain.task, {})

@@ -19,7 +19,7 @@ from thali._choice.logits.hierarchical_draws import monitored_effects
 from thali._data.experiments.design import ExperimentDesign, build_design
 from thali._data.experiments.scheme import Attribute, Scheme
 from thali._labels import escape_formula, unescape_formula
-from thali._people.columns import MarketPeople, PeopleColumn
+from thali._people.respondent_columns import MarketRespondents, RespondentColumn
 from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.fit
@@ -542,7 +542,7 @@ def test_a_market_of_a_file_has_a_row_of_none_and_errors_with_its_lines():
 @pytest.mark.unit
 def test_segments_of_a_report_have_a_name_that_no_column_has():
     codes = np.zeros(2, np.uint8)
-    known = MarketPeople(2, (PeopleColumn("segment", ("old", "new"), codes),), (), (), ())
+    known = MarketRespondents(2, (RespondentColumn("segment", ("old", "new"), codes),), (), (), ())
     draws = MarketDraws((), None, 0.0, (None, None), (), "draws", people=known)
     found = draws.add_people_column("segment", ("1: A",), codes)
     assert [column.name for column in found.people.columns] == ["segment", "segment of this report"]

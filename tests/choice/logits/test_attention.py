@@ -45,7 +45,7 @@ from thali._choice.logits.hierarchical_sweep import (
 from thali._data.experiments.scheme import add_constants
 from thali._inference.chains import run_chains
 from thali._inference.seeds import spawn_generators
-from thali._people.columns import RespondentCovariates
+from thali._people.respondent_columns import RespondentCovariates
 from thali.errors import ArgumentError, DataError
 from thali.testing import exact
 

@@ -29,7 +29,7 @@ from thali._choice.logits.hierarchical_sweep import (
     draw_start,
     initialise_state,
 )
-from thali._people.columns import RespondentCovariates
+from thali._people.respondent_columns import RespondentCovariates
 from thali.errors import ArgumentError, DataError
 from thali.testing import exact
 

@@ -33,7 +33,7 @@ from thali._choice.logits.hierarchical_draws import (
 from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, build_problem
 from thali._inference.chains import run_chains
 from thali._inference.seeds import spawn_generators
-from thali._people.columns import RespondentCovariates, covariates_of
+from thali._people.respondent_columns import RespondentCovariates, build_covariates
 from thali.errors import ArgumentError, ConvergenceWarning, DataError
 
 SILENT = SimpleNamespace(note=lambda text: None, update=lambda done: None)
@@ -368,7 +368,7 @@ def test_mistakes_about_signs_and_people(arguments, people, facts):
 
 def test_covariates_of_people_are_centred_and_have_unit_spread():
     data = with_people(age=[20, 30, 40, 70], sex=["f", "m", "m", "m"])
-    found = covariates_of(["age", "sex"], data.people, data.n_respondents)
+    found = build_covariates(["age", "sex"], data.people, data.n_respondents)
     assert found.names == ("age", "sex[m]") and (found.matrix[:, 0] == 1.0).all()
     np.testing.assert_allclose(
         found.matrix[:, 1], (np.array([20, 30, 40, 70]) - 40) / np.std([20, 30, 40, 70])

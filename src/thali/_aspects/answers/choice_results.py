@@ -15,7 +15,11 @@ from thali._data.questions import AnswerProbabilities, Questions
 from thali._model.answer_checks import EqualRespondents
 from thali._model.ranks import tabulate_ranks
 from thali._model.stored_choices import store_pairs, store_sets
-from thali._people.latent_classes import aligned_members, label_free_quantities, memberships
+from thali._people.latent_classes import (
+    align_members,
+    label_free_quantities,
+    membership_probabilities,
+)
 from thali._posterior.view import Posterior, flat
 
 from ..draws.covariate_lifts import read_cells
@@ -178,7 +182,7 @@ class LatentClassResults(PosteriorResults):
         posterior, pooled = self.posterior, self.pooled_results
         questions = pooled.data().questions(posterior.has_ties)
         respondent, answer, n_times = list_respondent_answers(posterior)
-        probable_class = memberships(posterior).argmax(axis=1)[respondent]
+        probable_class = membership_probabilities(posterior).argmax(axis=1)[respondent]
         parts, place_indices = [], []
         for class_index in range(posterior.most_classes):
             counts = np.bincount(
@@ -205,7 +209,7 @@ class LatentClassResults(PosteriorResults):
         all_questions = data.questions(self.posterior.has_ties)
         (respondent, answer, times) = list_respondent_answers(self.posterior)
         question = all_questions.question[answer]
-        class_index, classes = aligned_members(self.posterior)[draws], self.class_posterior
+        class_index, classes = align_members(self.posterior)[draws], self.class_posterior
 
         def count_asked(g: int) -> Callable[[slice], np.ndarray]:
             """Return a function of a question slice: times class g was asked each."""

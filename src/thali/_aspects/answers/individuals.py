@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._data.kinds import PEOPLE
-from thali._people.individuals import individuals_table
+from thali._people.individual_preferences import tabulate_individuals
 from thali._people.populations import Individuals
-from thali._people.segments import Preferences, spaced_draws
+from thali._people.segments import Preferences, select_segment_draws
 from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior, flat
 from thali.errors import Argument, ArgumentError, Setting
@@ -52,7 +52,7 @@ def person_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     """
     n_draws, people = posterior.n_draws, posterior.groups
     if posterior.facts.of_choices:
-        return individuals_table(
+        return tabulate_individuals(
             lambda part: compute_respondent_shares(posterior, part),
             n_draws,
             people,
@@ -71,7 +71,7 @@ def person_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     for k, (feature_weights, is_present) in enumerate(zip(weights, present, strict=True)):
         weight_draws[is_present, :, k] = feature_weights[:, is_present].T
     names = list(map(", ".join, members))
-    return individuals_table(
+    return tabulate_individuals(
         lambda part: weight_draws[:, part], n_draws, people, names, "feature", ci
     )
 
@@ -96,7 +96,7 @@ def compute_preferences(posterior: Posterior) -> Preferences:
         A_{nij} = u_{ni} + \sum_k w_{nk} f_{ik} (1 - f_{jk})
     """
     columns, labels = read_columns(posterior), posterior.labels
-    draws = spaced_draws(columns.n_draws, len(posterior.groups), len(labels))
+    draws = select_segment_draws(columns.n_draws, len(posterior.groups), len(labels))
     features, _ = columns.take(draws).to_dense(0, len(draws))
     weights, unique_weights = select_respondent_weights(posterior, slice(None), draws)
     preferences = np.empty((len(draws), *unique_weights.shape[1:]))

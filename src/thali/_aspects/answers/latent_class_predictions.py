@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.kinds import GROUPS
 from thali._inference.numerics.counts import compute_outcomes
 from thali._model.option_sets import pair_indices, tabulate_outcomes
-from thali._people.latent_classes import aligned_shares
+from thali._people.latent_classes import aligned_class_probabilities
 from thali._posterior.view import POPULATION, Posterior, parted
 
 from ..draws.covariate_lifts import CovariateLift
@@ -105,7 +105,7 @@ def predict_new_respondent(
             / (outcome_probability[..., 0] + outcome_probability[..., 2]),
             return_se,
         )
-    class_shares = aligned_shares(posterior)
+    class_shares = aligned_class_probabilities(posterior)
     class_probabilities = [
         asked_sets.probabilities(read_columns(classes.of_group(name))) for name in classes.groups
     ]
@@ -126,7 +126,7 @@ def compute_new_outcomes(
 
     Outcomes are the first option, a tie, and the second option.
     """
-    class_shares, lapse = aligned_shares(posterior), posterior.lapse
+    class_shares, lapse = aligned_class_probabilities(posterior), posterior.lapse
     probabilities = np.zeros((len(class_shares), len(first), 3))
     for g, name in enumerate(classes.groups):
         class_posterior = classes.of_group(name)

@@ -13,7 +13,7 @@ import numpy as np
 
 from thali._data.kinds import KINDS
 from thali._model.stored_choices import MAX_PAIRS
-from thali._people.latent_classes import shares_of_new
+from thali._people.latent_classes import new_class_probabilities
 from thali._posterior.densities import is_pointwise
 from thali._posterior.store import origin, tree_of
 from thali._posterior.view import POPULATION
@@ -105,7 +105,7 @@ def build_class_tree(
         variables |= build_unique_variables(
             mean_columns, columns_by_class, shape, "kind_number", "kind_unique_weights"
         )
-    shares = shares_of_new(sizes).reshape(*shape, n_classes)
+    shares = new_class_probabilities(sizes).reshape(*shape, n_classes)
     for name, values in class_parameters.items():
         if name in first_part.descriptions:  # the parts contain the others
             class_values = np.stack(values, axis=2)

@@ -11,7 +11,7 @@ from thali._model.log_predictive import (
     tabulate_by_respondent,
 )
 from thali._model.option_sets import is_best_worst, set_indices
-from thali._people.latent_classes import aligned_shares
+from thali._people.latent_classes import aligned_class_probabilities
 from thali._posterior.view import Posterior
 
 from ..draws.feature_columns import FeatureColumns, read_columns
@@ -36,7 +36,9 @@ def log_predictive_by_class(posterior: Posterior, classes: Posterior, data: Any)
     by_kind = _compute_log_draws(
         posterior, [read_columns(classes.of_group(name)) for name in classes.groups], data
     )
-    logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(posterior).T)[:, :, None], axis=0)
+    logs = logsumexp(
+        np.array(by_kind) + np.log(aligned_class_probabilities(posterior).T)[:, :, None], axis=0
+    )
     return tabulate_by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
 

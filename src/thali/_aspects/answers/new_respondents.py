@@ -13,7 +13,7 @@ from thali._model.log_predictive import (
     sum_log_choices,
 )
 from thali._model.option_sets import is_best_worst, set_indices
-from thali._people.columns import no_covariates
+from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
 
@@ -48,8 +48,8 @@ def predict_from_population(
     x = None
     if respondent is not None:
         if posterior.slopes is None:
-            raise no_covariates()
-        x = read_covariates(posterior).of_person(respondent)
+            raise no_covariates_error()
+        x = read_covariates(posterior).encode_respondent(respondent)
     if covariates is not None:
         raise ArgumentError(
             Argument("covariates"),
@@ -97,7 +97,7 @@ def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Ser
     population = population.select_draws(np.repeat(np.arange(n_draws), -(-PEOPLE // n_draws)))
     log_means, covariates = {}, None
     if population.slopes is not None:
-        covariates = read_covariates(posterior).of_others(data.people)
+        covariates = read_covariates(posterior).encode_table(data.people)
     for respondent, own_choices in data.by_respondent().items():
         counts = own_choices.questions().counts
         choice_indices = np.flatnonzero(counts)

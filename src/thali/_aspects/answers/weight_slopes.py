@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._people.columns import RespondentCovariates, stored_covariates
+from thali._people.respondent_columns import RespondentCovariates, stored_covariates
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior, flat, parted
 from thali.errors import Argument, ArgumentError
@@ -84,7 +84,7 @@ def add_slopes(
             " column"
         )
     fixed = posterior.fixed.assign_coords(known=list(covariates.names)).assign(
-        covariates.stored("group")
+        covariates.store("group")
     )
     return posterior.replaced(parted(all_variables) | {"constant_data": fixed})
 

@@ -10,8 +10,8 @@ from thali._compile.jit import kernel
 from thali._data.choices import Choices
 from thali._people.populations import (
     LatentClasses,
-    refuse_few_respondents,
-    unknown_respondents,
+    check_enough_respondents,
+    unknown_respondents_error,
 )
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
@@ -85,9 +85,9 @@ class LatentClassPopulation(Population):
         )
 
     def complete_tree(self, tree: "xarray.DataTree") -> "xarray.DataTree":
-        from thali._people.class_order import with_class_order
+        from thali._people.class_order import add_class_order
 
-        return with_class_order(tree)
+        return add_class_order(tree)
 
     def sample_prior(
         self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
@@ -289,8 +289,8 @@ def check_respondents(data: Any, people: LatentClasses) -> Any:
     """Return the answers; raise without respondents or with too few for the classes."""
     data = as_pairs(data)
     if not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any()):
-        raise unknown_respondents(people)
-    refuse_few_respondents(people, data.respondents)
+        raise unknown_respondents_error(people)
+    check_enough_respondents(people, data.respondents)
     return data
 
 

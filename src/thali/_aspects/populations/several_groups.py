@@ -12,15 +12,15 @@ from thali._compile.jit import kernel, scalar
 from thali._data.groups import GroupedData
 from thali._model.evidence import EvidenceRun
 from thali._model.prior_sample import PriorSample
-from thali._people.columns import RespondentCovariates, covariates_of
 from thali._people.populations import (
     ADJUSTED,
     COMMON,
     SIMILAR,
     Groups,
     Individuals,
-    unknown_respondents,
+    unknown_respondents_error,
 )
+from thali._people.respondent_columns import RespondentCovariates, build_covariates
 from thali._posterior.dependence import of_one_person
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.view import Posterior
@@ -169,7 +169,7 @@ class IndividualRespondents(SeveralGroups):
             try:
                 parts = group.by_respondent()
             except DataError:
-                raise unknown_respondents(self.people) from None
+                raise unknown_respondents_error(self.people) from None
             fit_data = GroupedData(parts, group.people)
         elif any(len(part.respondents) > 1 for part in convert_groups(fit_data, SIMILAR).data):
             raise ArgumentError(
@@ -201,7 +201,7 @@ class IndividualRespondents(SeveralGroups):
 
     def _respondent_covariates(self, data: GroupedData) -> RespondentCovariates:
         """Return the covariates of all respondents that their weights depend on."""
-        return covariates_of(self.people.by, data.people, len(data))
+        return build_covariates(self.people.by, data.people, len(data))
 
     def _posterior(
         self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]

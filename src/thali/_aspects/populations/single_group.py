@@ -13,7 +13,7 @@ from thali._model.prior_sample import (
     build_predictive_group,
     select_observed,
 )
-from thali._people.populations import refuse_one_group
+from thali._people.populations import check_not_groups
 from thali._posterior.view import Posterior
 from thali.errors import DataError
 
@@ -120,7 +120,7 @@ class SingleGroup(Population):
                 " the data contain several; fit each group, or use EliminationByAspects or"
                 " AdditiveClustering."
             )
-        refuse_one_group(self.people)
+        check_not_groups(self.people)
         return convert(fit_data)
 
     def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:

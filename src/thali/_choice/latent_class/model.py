@@ -15,7 +15,7 @@ from thali._inference.indexing import space_evenly
 from thali._inference.seeds import build_seed_sequence, format_seed_setting
 from thali._labels import format_plural, list_names, shorten
 from thali._model.base import Job, Model
-from thali._people.columns import covariates_of, names_of
+from thali._people.respondent_columns import build_covariates, list_column_names
 from thali.errors import (
     Argument,
     DataWarning,
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from thali._data.experiments.scheme import Scheme
-    from thali._people.columns import RespondentCovariates
+    from thali._people.respondent_columns import RespondentCovariates
     from thali._people.segments import Preferences
 
     from .respondents import ClassRespondents
@@ -239,7 +239,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         seed = build_seed_sequence(random_seed)
         coding = build_coding(data, self.linear, self.knots, self.interactions)
         refuse_many_levels(data, coding.linear)
-        covariates = covariates_of(self.by, data.people, data.n_respondents)
+        covariates = build_covariates(self.by, data.people, data.n_respondents)
         panel = build_panel(data, coding, covariates.matrix)
         is_kept = find_independent_columns(panel.tasks)
         panel, scale = scale_columns(panel, is_kept)
@@ -467,8 +467,8 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         ]
         is_new = encoded.respondent_of_row < 0
         if is_new.any() and (people := self._columns_of_rows(new)) is not None:
-            coding = covariates_of(self.by, self._data_.people, self._data_.n_respondents)
-            covariates = coding.of(people.loc[is_new])
+            coding = build_covariates(self.by, self._data_.people, self._data_.n_respondents)
+            covariates = coding.standardise_rows(people.loc[is_new])
             is_complete = ~np.isnan(covariates).any(axis=1)
             predicted = ClassesByColumns(self._odds(), covariates[is_complete])
             classes[np.flatnonzero(is_new)[is_complete]] = predicted.probabilities
@@ -504,7 +504,8 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         replicates : int
             B.
         starts : int, optional
-            Random starts of each fit with K + 1 classes; None: two for each class. With too few, tests find too many classes.
+            Random starts of each fit with K + 1 classes; None: two for each class. With too few,
+            tests find too many classes.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         progressbar : bool
             Whether to show the progress of the run.
@@ -583,7 +584,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         """Return the columns `by` for every row of new tasks; None if they are missing."""
         if self._covariates_ is None:
             return None
-        names = list(names_of(self.by))
+        names = list(list_column_names(self.by))
         if isinstance(new, ChoiceExperiment):
             if new.people is None or not set(names) <= set(map(str, new.people.columns)):
                 return None

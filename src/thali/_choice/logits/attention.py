@@ -8,7 +8,11 @@ import numpy as np
 from thali._data.experiments.scheme import INSIDE
 from thali._inference.indexing import space_evenly
 from thali._labels import suggest
-from thali._people.columns import RespondentCovariates, covariates_of, names_of
+from thali._people.respondent_columns import (
+    RespondentCovariates,
+    build_covariates,
+    list_column_names,
+)
 from thali._posterior.interval import tails_of
 from thali._posterior.view import flat
 from thali.errors import Argument, ArgumentError
@@ -60,10 +64,10 @@ def resolve_attention(
 ) -> Attention:
     """Check the arguments `attention` and `attention_by`, and resolve them."""
     if attention is None:
-        if names_of(by, "attention_by"):
+        if list_column_names(by, "attention_by"):
             raise build_attention_error("attention_by")
         return build_attention((), data.attributes, coding)
-    people = covariates_of(by, data.people, data.n_respondents, "attention_by")
+    people = build_covariates(by, data.people, data.n_respondents, "attention_by")
     return _resolve_attributes(attention, data, coding)._replace(
         people=people if people.names else None
     )

@@ -13,7 +13,7 @@ from thali._model.chain_model import MarkovChainModel
 from thali._model.prior_sample import PriorSample
 from thali._model.requirements import requires
 from thali._model.sampling import Sampling
-from thali._people.columns import RespondentCovariates, covariates_of
+from thali._people.respondent_columns import RespondentCovariates, build_covariates
 from thali._posterior.interval import INTERVAL
 from thali._posterior.store import tree_of
 from thali._posterior.view import flat
@@ -363,7 +363,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         if price is not None:
             refuse_price_settings(price, signs, attention.names)
         scale = build_taste_scale(coding, data, signs, price)
-        covariates = covariates_of(self.by, data.people, data.n_respondents)
+        covariates = build_covariates(self.by, data.people, data.n_respondents)
         return FitArguments(
             coding, scale, covariates, attention, self._build_prior(len(coding.names))
         )

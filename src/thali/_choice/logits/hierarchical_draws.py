@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import xarray
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._people.columns import RespondentCovariates
+    from thali._people.respondent_columns import RespondentCovariates
 
     from .hierarchical_sweep import TasteChain, TasteProblem
 

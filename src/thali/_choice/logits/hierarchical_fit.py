@@ -10,7 +10,7 @@ from thali._inference.chains import FIRST_DRAWS, Run
 from thali._model.prior_sample import PriorSample, build_predictive_group
 from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
-from thali._people.columns import RespondentCovariates
+from thali._people.respondent_columns import RespondentCovariates
 from thali._posterior.view import PosteriorTree
 
 from ..coding import Coding
