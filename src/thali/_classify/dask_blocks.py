@@ -203,8 +203,10 @@ def _merge_block_labels(summaries: Sequence[_BlockSummary]) -> tuple[np.ndarray,
 
 
 def _sum_scaled(x: Any, unit: Any) -> np.ndarray:
+    """Sum the covariates of a block, divided by their units."""
     return (np.asarray(x, np.float64) / unit).sum(axis=0)
 
 
 def _sum_squares(x: Any, unit: Any, mean: Any) -> np.ndarray:
+    """Sum squared deviations of scaled covariates from their means."""
     return ((np.asarray(x, np.float64) / unit - mean) ** 2).sum(axis=0)

@@ -225,7 +225,7 @@ def _check_label_types(labels: np.ndarray, keeps_dtype: bool) -> np.ndarray:
             raise DataError(
                 f"Input y contains NaN: the label of row {row} is missing; remove such rows."
             )
-        label_by_type.setdefault(_label_type(label), label)
+        label_by_type.setdefault(_name_label_type(label), label)
     if "other" in label_by_type:
         raise DataError(
             f"Unknown label type: {type(label_by_type['other']).__name__}; labels must be strings,"
@@ -242,7 +242,7 @@ def _check_label_types(labels: np.ndarray, keeps_dtype: bool) -> np.ndarray:
     return labels if keeps_dtype and "string" in label_by_type else np.array(labels.tolist())
 
 
-def _label_type(label: Any) -> str:
+def _name_label_type(label: Any) -> str:
     """Return the type name of a label: string, boolean, number or other."""
     if isinstance(label, str):
         return "string"

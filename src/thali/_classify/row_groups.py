@@ -40,7 +40,10 @@ def convert_class_labels(classes: np.ndarray) -> np.ndarray:
 def build_observed_row_groups(
     data: TrainingData, classes: np.ndarray, constants: Mapping[str, Any]
 ) -> "dict[str, xarray.Dataset]":
-    """Build the same groups for training rows; unequal weights are constant data."""
+    """Build observed_data and constant_data for training rows and their weights.
+
+    Equal weights are omitted.
+    """
     weights = {} if (data.weight == 1.0).all() else {"weight": ("row", data.weight)}
     groups = build_observed_groups(data.codes[data.row], classes, {**constants, **weights})
     return {

@@ -7,7 +7,7 @@ from typing import Any
 
 from thali._digits import format_percent
 from thali._labels import format_plural, simplify_number
-from thali._late import carried_out_by
+from thali._lazy_imports import load_method
 from thali.errors import Argument, Clause, DataError, Message, Remedy, Setting
 
 INDEPENDENT, ADJUSTED, INDIVIDUALS = "independent", "adjusted", "individuals"
@@ -62,7 +62,7 @@ class Dependence:
         """Warning about too narrow intervals; None if they are correct."""
         if self.width_deficit == 1.0:
             return None
-        individuals = Remedy("people", carried_out_by("Individuals")())
+        individuals = Remedy("people", load_method("Individuals")())
         return Message(
             f"Intervals are about {self.width_deficit:.2g} times too narrow to generalise to new"
             f" respondents, because {self.size} are treated as independent",
