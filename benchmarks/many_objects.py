@@ -21,7 +21,7 @@ from learned_sigma import similarities
 import thali as th
 from thali._aspects.draws.feature_columns import read_columns
 from thali._aspects.draws.similarities import compute_similarities
-from thali._aspects.models import point
+from thali._aspects.models import annealing
 from thali._aspects.samplers import recommended
 from thali._inference.warn import silence_warnings
 from thali._posterior.summary import convergence
@@ -75,7 +75,7 @@ def chains(name: str) -> None:
 
 
 def annealed(name: str) -> None:
-    evidence_of, together = point.compute_evidence, point.sweep_conjugate_jointly
+    evidence_of, together = annealing.compute_evidence, annealing.sweep_conjugate_jointly
     for way, kernel, sweeps in (
         ("together", together, 2000),
         ("one by one", recommended.sweep_conjugate, 2000),
@@ -88,7 +88,11 @@ def annealed(name: str) -> None:
             ends += [found[int(number)] for number in sets.of_draw]
             return found
 
-        point.compute_evidence, point.sweep_conjugate_jointly, point.SWEEPS = noted, kernel, sweeps
+        annealing.compute_evidence, annealing.sweep_conjugate_jointly, annealing.RUN_SWEEPS = (
+            noted,
+            kernel,
+            sweeps,
+        )
         begin = time.process_time()
         with silence_warnings():
             model = th.AdditiveClustering(sigma=MEASURED.get(name), method="map")
@@ -99,7 +103,7 @@ def annealed(name: str) -> None:
             " CPU s)",
             flush=True,
         )
-    point.compute_evidence, point.sweep_conjugate_jointly = evidence_of, together
+    annealing.compute_evidence, annealing.sweep_conjugate_jointly = evidence_of, together
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 y_i ~ Normal(mu, sd), mu flat. Copy this file to `src/thali/WING/NAME/model.py`, replace the
 mathematics, write `src/thali/WING/NAME/spec.py` with a `ModelSpec`, name it in `MODELS` of
-`src/thali/_late.py` and the class in `src/thali/__init__.pyi`. Imports that are slow (xarray,
+`src/thali/_lazy_imports.py` and the class in `src/thali/__init__.pyi`. Imports that are slow (xarray,
 pandas, numba, SciPy) stand inside functions.
 """
 

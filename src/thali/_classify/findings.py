@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._digits import format_number, format_probability
 from thali._labels import list_names
-from thali._late import carried_out_by
+from thali._lazy_imports import load_method
 from thali._model.common_findings import (
     convergence,
     data,
@@ -223,7 +223,7 @@ def _cross_validate(model: Any, settings: AnswerSettings) -> Scores | None:
     # without draws a fit is too short for a process
     cores = 1 if model._posterior is None else settings.cores
     arguments = settings.rows, settings.folds, settings.random_seed, cores
-    model.cross_validation_ = carried_out_by("Classifier.cross_validate")(model, *arguments)
+    model.cross_validation_ = load_method("Classifier.cross_validate")(model, *arguments)
     return model.cross_validation_
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from thali._late import load
+from thali._lazy_imports import load_object
 from thali.errors import DataError
 
 # A class that a file may contain needs a line here; a class that moves gets another place and
@@ -88,4 +88,4 @@ def load_class(name: str) -> Any:
             f"The file contains {name!r}, which is not part of thali; it may be from another"
             " program."
         )
-    return load(PLACES[name])
+    return load_object(PLACES[name])

@@ -16,7 +16,7 @@ from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL
 from thali._posterior.surely import surely
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import DataError, Message
 
 from .counted import Judgements
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Leaderboard(Printed):
+class Leaderboard(PrintedResult):
     """A leaderboard; printed, it is `table` with a sentence.
 
     Attributes

@@ -13,7 +13,7 @@ from thali._data.checks import are_integers
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
 from thali._posterior.interval import INTERVAL, level_name, tails_of
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import DataError
 
 from .counted import as_groups, pair_places, pooled
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Bootstrap(Printed):
+class Bootstrap(PrintedResult):
     """Bootstrap of weights: `.table` by aspect; `weights` of each sample; `at_infinity`: samples
     without maximum."""
 

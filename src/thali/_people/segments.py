@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._arguments import check_integers
 from thali._data.kinds import INSIDE, INSIDE_LEVELS
-from thali._described import Described, Description, as_text
+from thali._described import DescribedObject, Description, format_text
 from thali._digits import format_percent
 from thali._inference.indexing import space_evenly
 from thali._inference.seeds import spawn_generators
@@ -100,7 +100,7 @@ class SegmentResults:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Segments(Described):
+class Segments(DescribedObject):
     """Segments of the respondents.
 
     Attributes
@@ -174,7 +174,7 @@ class Segments(Described):
         )
 
     def __str__(self) -> str:
-        return as_text(self._description())
+        return format_text(self._description())
 
     __repr__ = __str__
 

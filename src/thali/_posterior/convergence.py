@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thali._described import Described, Description
+from thali._described import DescribedObject, Description
 from thali.errors import PYTHON, Argument, ArgumentError, InPython, Message, Setting, Words
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ NO_ADVICE = Advice()
 
 
 @dataclass(frozen=True)
-class ConvergenceCheck(Described):
+class ConvergenceCheck(DescribedObject):
     """Whether the chains of a fit agree and are long enough: its truth value; it shows itself as a
     sentence.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from thali._digits import format_percent
 from thali._labels import format_plural, simplify_number
-from thali._late import carried_out_by
+from thali._lazy_imports import load_method
 from thali.errors import Argument, Clause, DataError, Message, Remedy, Setting
 
 INDEPENDENT, ADJUSTED, INDIVIDUALS = "independent", "adjusted", "individuals"
@@ -64,7 +64,7 @@ class Dependence:
         """The sentence where intervals are too narrow; None where they are not."""
         if self.narrow == 1.0:
             return None
-        individuals = Remedy("people", carried_out_by("Individuals")())
+        individuals = Remedy("people", load_method("Individuals")())
         return Message(
             f"Intervals are about {self.narrow:.2g} times too narrow to generalise to new"
             f" respondents, because {self.size} are treated as independent",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_open_interval
-from thali._described import Described, Description, as_text
+from thali._described import DescribedObject, Description, format_text
 from thali._digits import format_percent
 from thali._inference.mbar import estimate_constants
 from thali.errors import Argument, Message, Remedy
@@ -82,7 +82,7 @@ class Thermodynamic:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class LogEvidence(Described):
+class LogEvidence(DescribedObject):
     r"""The log evidence of a model, as `log_evidence` of the model returns it; `print` shows it
     with its check.
 
@@ -185,7 +185,7 @@ class LogEvidence(Described):
         )
 
     def __str__(self) -> str:
-        return as_text(self._description())
+        return format_text(self._description())
 
     __repr__ = __str__
 

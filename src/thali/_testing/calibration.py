@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._arguments import check_integer
 from thali._comparison.engine import ignore_sigint
-from thali._described import Described, Description
+from thali._described import DescribedObject, Description
 from thali._inference.seeds import build_seed_sequence
 from thali._inference.threads import run_all
 from thali._inference.warn import silence_warnings
@@ -80,7 +80,7 @@ _ROUNDS = 20  # at most this many times the wanted data sets are simulated if so
 
 
 @dataclass(frozen=True)
-class Calibration(Described):
+class Calibration(DescribedObject):
     """The result of `calibrate`; prints as a table.
 
     Attributes

@@ -1,4 +1,4 @@
-"""Results about respondents who have individual weights of aspects, or are in latent classes."""
+"""Results about respondents with individual weights, or in latent classes."""
 
 from thali._people.latent_classes import AlignedClassResults
 from thali._people.segments import Preferences, SegmentResults
@@ -8,7 +8,7 @@ from .feature_respondents import FeatureRespondents
 
 
 class AspectRespondents(FeatureRespondents, SegmentResults, AlignedClassResults):
-    """Results about respondents of whom each has individual weights, or is in a latent class.
+    """Results about respondents with individual weights, or in latent classes.
 
     `EliminationByAspects.respondents`: `individuals`, `segments` and `effects` after a fit with
     ``people=Individuals()``; `classes`, `membership`, `same_class` and `of_class` after one with

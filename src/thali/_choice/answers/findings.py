@@ -540,11 +540,9 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
     }
     figures = {name: format_number(-rows[0][column]) for name, column in _LOSS_COLUMNS.items()}
     word = "elasticities" if rows[0]["elasticity"] < 0.0 else "elasticities.none"
-    scenario_phrase = (
-        f" in {phrase(ENGLISH, 'market.scenario', scenario=market.scenario)}"
-        if market.scenario
-        else ""
-    )
+    scenario_phrase = ""
+    if market.scenario:
+        scenario_phrase = f" in {phrase(ENGLISH, 'market.scenario', scenario=market.scenario)}"
     sentence = phrase(
         ENGLISH, word, where=scenario_phrase, **facts, **(figures if word == "elasticities" else {})
     )
@@ -642,11 +640,9 @@ def _format_error(name: str, error: str) -> str:
 
     It is unknown for a single respondent.
     """
-    return (
-        str(phrase(ENGLISH, f"holdouts.{name}_error", error=error))
-        if isfinite(float(error))
-        else ""
-    )
+    if not isfinite(float(error)):
+        return ""
+    return str(phrase(ENGLISH, f"holdouts.{name}_error", error=error))
 
 
 def _report_simulator(

@@ -53,11 +53,9 @@ def format_chain_remarks(posterior: PosteriorTree, agrees: bool) -> tuple[str, .
         )
     largest = float(parameter_r_hats(posterior).max())
     if largest > INTERPRETABLE:
-        advice = (
-            "; they agree on shares, effects and predictions"
-            if agrees
-            else ", so do not interpret them"
-        )
+        advice = ", so do not interpret them"
+        if agrees:
+            advice = "; they agree on shares, effects and predictions"
         sentences.append(
             f" The chains disagree on the parameters a and sigma (R-hat {largest:.2f}){advice}."
         )

@@ -43,17 +43,17 @@ def build_classes_datatree(
     design: ExperimentDesign,
     attrs: dict[Any, Any],
     cores: int | None,
-    known: dict[bytes, Any],
+    reports_by_draw: dict[bytes, Any],
 ) -> "xarray.DataTree":
     """Build the posterior tree of a fit.
 
-    `known` contains the reports of earlier draws, by draw, and receives new ones.
+    `reports_by_draw` contains the reports of earlier draws, by draw, and receives new ones.
     """
     from thali._posterior.store import origin, tree_of
 
     from .reports.effects import estimate_prediction_difference, label_reports, simulate_reports
 
-    reports = simulate_reports(fit.particles, design, cores, known)
+    reports = simulate_reports(fit.particles, design, cores, reports_by_draw)
     posterior = build_scalar_group(fit.particles).assign(
         label_reports(reports, fit.particles, design)
     )
