@@ -13,8 +13,9 @@ from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..input import is_sparse, list_non_reference_classes, list_varying_columns
-from .arguments import SparseColumns, read_prior
+from .arguments import read_prior
 from .chain import SLAB_DF, SLAB_SCALE, CoefficientPrior
+from .covariate_columns import SparseColumns
 from .gibbs_sweep import HORSESHOE, INTERCEPT_VARIANCE
 from .horseshoe import log_coefficient_density
 from .maximum import compute_coefficient_path, convert_to_original_units

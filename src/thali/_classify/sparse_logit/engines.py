@@ -26,18 +26,18 @@ from .approximation import (
     check_approximation_size,
     fit_normal_approximation,
 )
-from .arguments import (
+from .arguments import read_prior
+from .chain import CoefficientChain, build_coefficient_problem
+from .cost_model import (
     DRAW_SECONDS,
     MAX_SAMPLING_SECONDS,
     MIN_ROWS_PER_COEFFICIENT,
-    build_sparse_columns,
     choose_thin,
     count_trajectories,
     estimate_approximation_seconds,
     estimate_sweep_seconds,
-    read_prior,
 )
-from .chain import CoefficientChain, build_coefficient_problem
+from .covariate_columns import build_sparse_columns
 from .draws import build_posterior_tree, compute_posterior_means
 from .gibbs_sweep import CoefficientProblem
 
