@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import check_integer
-from thali._described import Described, Description
+from thali._described import DescribedObject, Description
 from thali._digits import format_p_value
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
@@ -29,7 +29,7 @@ _CHEAP_WORK, _MAX_WORK = 1e6, 2e7  # pairs x weights², proportional to the time
 
 
 @dataclass(frozen=True)
-class FitTest(Described):
+class FitTest(DescribedObject):
     """A test of fit.
 
     G² is `statistic`, with `df` and `p_value` (NaN if the test is not available). `samples` is the
