@@ -153,12 +153,12 @@ class CoefficientSamplingEngine(ChainEngine):
     def check_chains(self, model: Any) -> "ConvergenceCheck":
         """Check the convergence of scales, log-likelihood and the largest coefficients."""
         from thali._posterior.convergence import check_convergence
-        from thali._posterior.summary import summary_table
+        from thali._posterior.summary import build_summary
 
         from .draws import MAX_CHECKED_COEFFICIENTS, collect_summary_draws
 
         return check_convergence(
-            summary_table(collect_summary_draws(model._view, MAX_CHECKED_COEFFICIENTS)),
+            build_summary(collect_summary_draws(model._view, MAX_CHECKED_COEFFICIENTS)),
             model._get_advice(),
         )
 
