@@ -215,9 +215,9 @@ def test_a_pickled_model_answers_as_before(name):
 
 @of_models(DRAWN, is_shared=True)
 def test_the_same_seed_gives_the_same_draws_on_any_number_of_cores(name):
-    one, two = (draws_of(TINY[name].fitted(cores=cores)) for cores in (1, 2))
+    one, two = (draws_of(TINY[name].build_fitted(cores=cores)) for cores in (1, 2))
     assert same(one, draws_of(fitted(name))) and same(one, two)
-    assert not same(one, draws_of(TINY[name].fitted(random_seed=2)))
+    assert not same(one, draws_of(TINY[name].build_fitted(random_seed=2)))
 
 
 @of_models(DRAWN, is_shared=True)
@@ -239,10 +239,10 @@ def test_an_interrupted_fit_keeps_whole_sweeps(name, monkeypatch):
 
     watched_runs.cut_slices(monkeypatch)  # a sweep a slice
     run_slice = watched_runs.run_slices_by(monkeypatch, counted)
-    whole = draws_of(TINY[name].fitted(cores=1))
+    whole = draws_of(TINY[name].build_fitted(cores=1))
     sliced[0], pressed[0] = 0, int(0.8 * sliced[0])
     with pytest.warns(InterruptedWarning):
-        model = TINY[name].fitted(cores=1)
+        model = TINY[name].build_fitted(cores=1)
     part = draws_of(model)
     count = next(iter(part.values())).shape[1]
     assert 0 < count < next(iter(whole.values())).shape[1]
