@@ -14,7 +14,7 @@ from thali._inference.threads import run_all
 from thali._inference.warn import silence_warnings
 from thali._model.chain_model import MarkovChainModel
 from thali._model.prior_sample import draw_prior
-from thali._posterior.summary import MIN_DRAWS, mean_ess
+from thali._posterior.summary import MIN_DRAWS, compute_mean_ess
 from thali._posterior.view import LATENT
 from thali.errors import ArgumentError, DataError
 
@@ -320,7 +320,7 @@ def _rank_truth(
     flat = draws.ravel()
     count = flat.size
     if np.ptp(flat) > 0.0 and draws.shape[1] >= MIN_DRAWS:
-        count = int(np.clip(mean_ess(draws[None])[0], 1, flat.size))
+        count = int(np.clip(compute_mean_ess(draws[None])[0], 1, flat.size))
     thinned = flat[((np.arange(count) + 0.5) * flat.size / count).astype(int)]
     is_tied = np.abs(thinned - true_value) <= TOLERANCE * (1.0 + abs(true_value))
     below, equal = int((thinned[~is_tied] < true_value).sum()), int(is_tied.sum())
