@@ -402,7 +402,7 @@ def digests_of(model: Any, row: SmallModelCase) -> dict[str, Any]:
     found |= {
         f"summary.{name}": digest_of(summary[name].to_numpy(float)) for name in summary.columns[:2]
     }
-    found["prediction"] = digest_of(row.ask(model))
+    found["prediction"] = digest_of(row.predict(model))
     return found
 
 

@@ -155,7 +155,7 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
 @of_models(DRAWN)
 def test_what_comes_from_a_file_is_not_compiled_for_again(name, tmp_path, monkeypatch):
     model = fitted(name)
-    TINY[name].ask(model)
+    TINY[name].predict(model)
     model.save(tmp_path / "model.nc")
     compiled = []
     compile_by(
@@ -163,7 +163,7 @@ def test_what_comes_from_a_file_is_not_compiled_for_again(name, tmp_path, monkey
         lambda compile_it, self, types: compiled.append(self) or compile_it(self, types),
     )
     again = th.load(tmp_path / "model.nc")
-    TINY[name].ask(again)
+    TINY[name].predict(again)
     again.continue_fit(1, progressbar=False)
     assert [each.py_func.__qualname__ for each in compiled] == []
 
@@ -175,7 +175,7 @@ def test_a_saved_model_answers_as_before(name, tmp_path):
     again = th.load(tmp_path / "model.nc")
     assert type(again) is type(model) and repr(again) == repr(model) and str(again) == str(model)
     assert again.summary().equals(model.summary())
-    np.testing.assert_array_equal(TINY[name].ask(again), TINY[name].ask(model))
+    np.testing.assert_array_equal(TINY[name].predict(again), TINY[name].predict(model))
 
 
 @pytest.mark.first(1)
@@ -210,7 +210,7 @@ def test_product_classes_have_evidence_only_where_the_fit_estimates_it():
 def test_a_pickled_model_answers_as_before(name):
     again = pickle.loads(pickle.dumps(fitted(name)))
     assert again.summary().equals(fitted(name).summary())
-    np.testing.assert_array_equal(TINY[name].ask(again), TINY[name].ask(fitted(name)))
+    np.testing.assert_array_equal(TINY[name].predict(again), TINY[name].predict(fitted(name)))
 
 
 @of_models(DRAWN, is_shared=True)
