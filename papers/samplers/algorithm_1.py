@@ -15,8 +15,8 @@ from thali._aspects.likelihoods.residuals import (
     CONSTANT,
     VARIANCE,
     draw_variance,
-    outer_shift,
-    outer_sum,
+    shift_all,
+    sum_all,
 )
 from thali._aspects.moves.births import append_column
 from thali._aspects.moves.concentration import draw_concentration
@@ -356,7 +356,7 @@ def walk_constant(rng: Any, model: Any, c: Any, b: Any) -> None:
         constant = c.real[CONSTANT]
         d = STEP * rng.standard_normal()
         if constant + d > 0.0:
-            gain = d * (outer_sum(c.residual) - 0.5 * d * model.likelihood.total) / c.real[VARIANCE]
+            gain = d * (sum_all(c.residual) - 0.5 * d * model.likelihood.total) / c.real[VARIANCE]
             if accept(rng, gain + log_density_ratio(model.weights, constant, d)):
-                outer_shift(model.likelihood, c, d)
+                shift_all(model.likelihood, c, d)
                 c.real[CONSTANT] = constant + d

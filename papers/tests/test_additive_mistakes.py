@@ -14,7 +14,7 @@ from helpers.additive_runs import fit
 
 from papers.samplers import algorithm_1, use_published_sampler
 from papers.samplers.algorithm_1 import update_row
-from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE, outer_shift, outer_sum
+from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE, shift_all, sum_all
 from thali._aspects.moves.births import append_column
 from thali._aspects.moves.tuning import select_tuning
 from thali._aspects.operations import cache_at, rate_single
@@ -91,9 +91,9 @@ def draw_singles(rng, model, b, i, rows):
 def walk_constant(rng, model, c, b):
     d = algorithm_1.STEP * rng.standard_normal()
     if c.real[CONSTANT] + d > 0.0:
-        gain = d * (outer_sum(c.residual) - 0.5 * d * model.likelihood.pairs) / c.real[VARIANCE]
+        gain = d * (sum_all(c.residual) - 0.5 * d * model.likelihood.pairs) / c.real[VARIANCE]
         if accept(rng, gain):
-            outer_shift(model.likelihood, c, d)
+            shift_all(model.likelihood, c, d)
             c.real[CONSTANT] += d
 
 

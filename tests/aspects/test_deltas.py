@@ -196,11 +196,11 @@ def test_the_constant_and_the_variance(name):
     squares."""
     row = SIMILARITIES[name]()
     residual = row.cache.residual
-    residuals.outer_shift(row.model.likelihood, row.cache, 0.07)
+    residuals.shift_all(row.model.likelihood, row.cache, 0.07)
     row.cache.real[CONSTANT] += 0.07
     row.cache.real[VARIANCE] = 0.011
     check_caches(row)
-    assert residuals.outer_sum(residual) == pytest.approx(
+    assert residuals.sum_all(residual) == pytest.approx(
         residual[np.triu_indices(len(residual), 1)].sum()
     )
 

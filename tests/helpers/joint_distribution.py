@@ -283,9 +283,9 @@ def simulate_choices(rng: np.random.Generator, sets: Any, state: Any, cache: Any
     Parameters
     ----------
     rng : numpy.random.Generator
-    sets : thali._aspects.likelihoods.sets.Sets
+    sets : thali._aspects.likelihoods.elimination_kernels.Sets
     state : thali._aspects.state.FeatureState
-    cache : thali._aspects.likelihoods.sets.SetCache
+    cache : thali._aspects.likelihoods.elimination_kernels.SetCache
         Its counts change; it must be rebuilt afterwards.
     """
     from thali._aspects.state import COLUMNS

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from thali._aspects import operations
-from thali._aspects.likelihoods.new_data import NewData
-from thali._aspects.likelihoods.own_data import own_part
+from thali._aspects.likelihoods.custom_data import build_custom_part
+from thali._aspects.likelihoods.simulated_data import SimulatedData
 from thali._aspects.state import COLUMNS
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali._compile.jit import scalar, vectorised
@@ -96,12 +96,14 @@ class Ratings:
         rating = rng.normal(mean)
         old = self.observed(data).original
         log_likelihood = _CONSTANT * rating.size - 0.5 * float(((rating - mean) ** 2).sum())
-        return NewData(old._replace(rating=rating), {"data.rating": rating}, log_likelihood)
+        return SimulatedData(old._replace(rating=rating), {"data.rating": rating}, log_likelihood)
 
     def posterior_part(self, columns, extra, data, shape, dense):
         """The part of the posterior tree about the data, with what `_log_likelihood` leaves out."""
         observed = self.observed(data)
-        return replace(own_part(observed, True), log_constant=_CONSTANT * len(observed.labels))
+        return replace(
+            build_custom_part(observed, True), log_constant=_CONSTANT * len(observed.labels)
+        )
 
 
 @scalar

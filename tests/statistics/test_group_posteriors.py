@@ -32,7 +32,7 @@ import thali._aspects.moves.group_base_weights as group_similar
 import thali._aspects.moves.group_compensated as group_together
 import thali._aspects.moves.group_owners as group_owners
 from thali._aspects.group_state import KAPPA, SLOPE_SD, common_weights_at, fill_lifts, group_at
-from thali._aspects.likelihoods.elimination_of_groups import OutOfSets
+from thali._aspects.likelihoods.group_elimination import SetElimination
 from thali._aspects.operations import cache_at, log_likelihood
 from thali._aspects.populations.groups import drawn_base
 from thali._aspects.populations.groups_chain import GroupChain, start_of
@@ -138,7 +138,7 @@ def test_posterior_means(case):
 @pytest.mark.first(1)
 @pytest.mark.parametrize("case", [KNOWN[3], KNOWN[4]])
 def test_posterior_means_of_choices_out_of_sets_of_two(case):
-    hold_against(*case, draws=4_000, of_pair=as_choices, likelihood=OutOfSets(0.01))
+    hold_against(*case, draws=4_000, of_pair=as_choices, likelihood=SetElimination(0.01))
 
 
 @pytest.mark.long
@@ -207,7 +207,7 @@ def offered(groups):
 
 
 PAIRS = [random_comparisons(3, seed) for seed in range(3)], None
-SETS = offered(2), OutOfSets(0.01)
+SETS = offered(2), SetElimination(0.01)
 MOVES = [("flips", "free"), ("compensated", "similar"), ("plain", "similar"), ("transfer", "free")]
 MOVES += [("transfer", "similar"), ("plain", "free"), ("together", "similar")]
 
@@ -285,7 +285,7 @@ def test_changes_that_are_kept_are_those_of_the_definition(uncompiled):
     """After some sweeps the stored log-likelihoods are those of the columns and weights, in every
     group."""
     data = [random_choices(4, (2, 3, 4), seed, kept=0.7) for seed in range(3)]
-    of_task = task(data, OutOfSets(0.02), weights="similar", draws=6)
+    of_task = task(data, SetElimination(0.02), weights="similar", draws=6)
     chain = small_chain(of_task, [[1], [1], [0], [0]], [[0.5]] * 3, np.ones((3, 4)))
     chain.run_until(6)
     Z, w, s = contents(chain.state)
@@ -362,7 +362,7 @@ def of_pairs(groups, weights):
 
 def of_sets(groups, weights):
     data = [random_choices(4, (2, 3, 4), seed, most=1, kept=0.4) for seed in range(1, 1 + groups)]
-    of_task = task(data, OutOfSets(0.05), weights=weights)
+    of_task = task(data, SetElimination(0.05), weights=weights)
     return (
         of_task,
         means(4, weights == "similar"),

@@ -32,7 +32,7 @@ from scipy.stats import chi2
 import thali as th
 import thali._aspects.moves.class_membership as moves
 from thali._aspects.group_state import KAPPA, group_at, membership_at
-from thali._aspects.likelihoods.elimination_of_groups import OutOfSets
+from thali._aspects.likelihoods.group_elimination import SetElimination
 from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
 from thali._aspects.operations import cache_at, rebuild_cache
@@ -123,7 +123,7 @@ def test_posterior_means(people, kinds, tempering, draws):
 @pytest.mark.long
 def test_posterior_means_of_choices_out_of_sets_of_two():
     data = as_choices(of_one_pair(*THREE))
-    hold_against(THREE, 2, task(data, 2, OutOfSets(0.01), alpha=1.0, draws=60_000, tune=300))
+    hold_against(THREE, 2, task(data, 2, SetElimination(0.01), alpha=1.0, draws=60_000, tune=300))
 
 
 # times first, second and neither, at a covariate

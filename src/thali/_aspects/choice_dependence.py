@@ -16,7 +16,7 @@ from thali._model.respondent_scores import (
 )
 from thali._posterior.dependence import Dependence
 
-from .likelihoods.elimination import RANKED, Elimination, as_choices
+from .likelihoods.elimination import MAX_RANKED_OPTIONS, Elimination, convert_to_rankings
 from .maximum_likelihood.estimates import covariate_sizes
 from .maximum_likelihood.maximum import mode_of
 from .maximum_likelihood.problem import Pose, problem
@@ -55,7 +55,11 @@ def choice_design_effect(data: Any) -> float:
         or (data.kind == CHOICES and data.n_ties)
     ):
         return float("nan")
-    if isinstance(data, Choices) and data.worst is not None and data.sizes.max() > RANKED:
+    if (
+        isinstance(data, Choices)
+        and data.worst is not None
+        and data.sizes.max() > MAX_RANKED_OPTIONS
+    ):
         return float("nan")
     data = data.without_dates() if isinstance(data, PairedComparisons) else data
     likelihood = Elimination(ties=data.n_ties > 0)
@@ -70,7 +74,7 @@ def _compute_scores(
 ) -> ScoreVariance:
     """Compute the variance of respondents' scores at the posterior mode."""
     if isinstance(data, Choices) and data.worst is not None:
-        data = as_choices(data)
+        data = convert_to_rankings(data)
         clusters = group_by_respondent(data, False) or clusters
     pose = _build_pose(data, likelihood, prior)
     mode = mode_of(pose, covariate_sizes(data))

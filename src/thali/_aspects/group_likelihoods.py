@@ -14,11 +14,11 @@ import numpy as np
 from thali._data.answers import OUTCOMES
 
 from .group_state import ClassAnswers, group_at
+from .likelihoods.elimination_kernels import OfferedSets, empty_cache
 from .likelihoods.pair_blocks import PAIRS_ALONE, WIDTH
 from .likelihoods.pair_covariates import CLASSES
 from .likelihoods.pair_sets import AnsweredPairSets
 from .likelihoods.residuals import Judgements
-from .likelihoods.sets import OfferedSets, empty_cache
 
 
 def _register_pair_selection(cls: Any) -> None:

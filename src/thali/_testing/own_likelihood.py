@@ -13,7 +13,7 @@ from thali._aspects.likelihoods.delta_checks import (
     rounding,
     states_of,
 )
-from thali._aspects.likelihoods.parameters import NAMED
+from thali._aspects.likelihoods.parameter_priors import NAMED
 from thali._aspects.likelihoods.validation import called, try_out
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.chains import FeatureChain

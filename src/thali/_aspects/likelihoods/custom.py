@@ -17,7 +17,7 @@ from thali.errors import ArgumentError
 from .. import operations
 from ..weight_priors import EXPONENTIAL, is_positive_prior
 from . import full_evaluation, term_sums
-from .parameters import (
+from .parameter_priors import (
     FLAT,
     NAMED,
     check_parameters,
@@ -272,7 +272,7 @@ class Custom:
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Data of the same design, as `simulate` draws them at one draw's features and weights."""
         from .delta_checks import as_seen
-        from .new_data import NewData
+        from .simulated_data import SimulatedData
         from .validation import called
 
         if self.simulate is None or isinstance(self.simulate, NotSaved):
@@ -295,7 +295,7 @@ class Custom:
             for name, each in fields.items()
             if name not in self.parameters
         }
-        return NewData(
+        return SimulatedData(
             self.at(new.original, {name: getattr(old, name) for name in self.parameters}),
             kept,
             found,
@@ -304,19 +304,19 @@ class Custom:
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """The part of the posterior tree about the data: the data, and the log-likelihood of each
         if it is known."""
-        from .own_data import own_part, pointwise_of_draws, sees_weights
+        from .custom_data import build_custom_part, compute_pointwise, depends_on_weights
 
         observed = self.observed(data)
         sees_single = bool(operations.sees_single(self.as_python(observed)[0]))
-        part = own_part(
+        part = build_custom_part(
             observed,
             sees_single,
             tuple(self.parameters),
-            sees_weights(self, observed, columns, extra),
+            depends_on_weights(self, observed, columns, extra),
         )
         if self.pointwise is None or isinstance(self.pointwise, NotSaved) or not dense:
             return part
-        return replace(part, pointwise=pointwise_of_draws(self, observed, columns, shape, extra))
+        return replace(part, pointwise=compute_pointwise(self, observed, columns, shape, extra))
 
 
 _CLASSES: dict[tuple[Any, ...], Any] = {}

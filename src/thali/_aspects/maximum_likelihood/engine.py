@@ -50,11 +50,11 @@ class MaximumLikelihood(Engine):
 
     def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
         """What `fit` would run, after the checks of the aspects that it makes."""
-        from ..likelihoods.elimination import as_pairs
+        from ..likelihoods.elimination import convert_to_pairs
         from .fit import checked_aspects
 
         _refuse_others(model, {}, data)
-        choices: Any = as_pairs(_counted(model, data))
+        choices: Any = convert_to_pairs(_counted(model, data))
         checked_aspects(choices, model.aspects, model.unique, _lapse(model), has_ties(choices))
         return Prepared(_lapse(model))
 

@@ -19,7 +19,7 @@ from thali._posterior.dependence import format_degrees, format_dominance
 from thali._posterior.interval import INTERVAL, tails_of
 
 from ..draws.covariates import lifted
-from ..likelihoods.set_draws import luce_probabilities
+from ..likelihoods.set_draws import compute_luce_probabilities
 from .aspects import KnownAspects
 from .goodness import FitTest, fit_test
 from .maximum import Maximum, highest, maximise
@@ -439,11 +439,11 @@ class Estimates:
 
     def set_probabilities(self, members: np.ndarray) -> np.ndarray:
         """The probability of each of these options to be chosen out of all of them."""
-        from ..likelihoods.recursion import elimination_probabilities
+        from ..likelihoods.elimination_recursion import elimination_probabilities
 
         if self.known.unique and not self.known.shared.shape[1]:
             every = np.arange(len(members))
-            return luce_probabilities(
+            return compute_luce_probabilities(
                 self.maximum.working[None, members], np.array([0, len(every)]), every, self.lapse
             )[0]
         aspects = {int(i): np.flatnonzero(self.known.owners[i]).tolist() for i in members}

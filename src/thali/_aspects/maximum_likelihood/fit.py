@@ -13,7 +13,7 @@ from thali._labels import shorten
 from thali._model.clusters import group_by_respondent
 from thali.errors import DataError, EstimateWarning, Setting
 
-from ..likelihoods.elimination import Elimination, as_pairs, refuse_sets
+from ..likelihoods.elimination import Elimination, convert_to_pairs, require_pairs
 from ..priors.given import Given
 from .aspects import KnownAspects, check_identified, known_aspects
 from .estimates import Estimates, covariate_sizes
@@ -40,7 +40,7 @@ def estimate(
 ) -> Estimates:
     """The maximum-likelihood estimates of aspect weights, by a climb from each of `starts`
     points."""
-    pairs: Any = as_pairs(data)
+    pairs: Any = convert_to_pairs(data)
     known = checked_aspects(pairs, aspects, unique, lapse, ties)
     check_identified(known, pairs)
     return at_maximum(pairs, known, lapse, ties, starts, random_seed)
@@ -57,7 +57,7 @@ def checked_aspects(
     if isinstance(data, Choices):
         known = known_aspects(aspects, unique, data.labels)
         if known.unique and not known.shared.shape[1]:
-            refuse_sets(data)
+            require_pairs(data)
         wide = int(data.sizes.argmax())
         raise DataError(
             f"The data contain choices from {data.sizes[wide]} options"

@@ -30,7 +30,13 @@ from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
 from ..answers.data_kind_checks import require_data_kind
 from ..draws.similarities import measured_similarities
-from ..likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, mean_share, suited_prior
+from ..likelihoods.additive import (
+    DEFAULT_WEIGHT_PRIOR,
+    LEARNED,
+    Additive,
+    choose_weight_prior,
+    mean_inverse_judgements,
+)
 from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
 from ..likelihoods.residuals import CONSTANT, VARIANCE
 from ..populations.one import Population
@@ -93,7 +99,7 @@ def sigma_scores(
     rng = np.random.default_rng(0)  # a fixed stream: the choice is a function of data and prior
     number = PARTS if data.n_pairs <= MAX_PAIRS_OF_PARTS else FEW_PARTS
     part = rng.permutation(data.n_pairs) % min(number, data.n_pairs)
-    spread = float(np.std(data.values)) / math.sqrt(mean_share(data))
+    spread = float(np.std(data.values)) / math.sqrt(mean_inverse_judgements(data))
     chains = [
         (_chain(data.take(part != k), parts, spread, rng.spawn(1)[0]), data.take(part == k))
         for k in np.unique(part)
@@ -203,7 +209,7 @@ class SimilarityRules:
 
     def weight_prior(self) -> tuple[float, float]:
         """Shape and rate of the Gamma prior of weights, unless the user gives one."""
-        return min(map(suited_prior, self.parts.values()))
+        return min(map(choose_weight_prior, self.parts.values()))
 
     def lacks_sigma(self) -> bool:
         """Whether sigma is needed, could be chosen by cross-validation, and is not known of the
@@ -237,7 +243,7 @@ class RefusedRules(SimilarityRules):
         return Additive(model.sigma, bool(model.constant))
 
     def weight_prior(self) -> tuple[float, float]:
-        return USUAL_PRIOR
+        return DEFAULT_WEIGHT_PRIOR
 
     def lacks_sigma(self) -> bool:
         return False

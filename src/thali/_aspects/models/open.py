@@ -11,7 +11,7 @@ from thali.errors import ArgumentError, DataError
 
 from ..draws.columns import columns_of
 from ..likelihoods.custom import Custom
-from ..likelihoods.own_data import predicted_by_draws
+from ..likelihoods.custom_data import predict_by_draw
 from ..priors.feature_argument import convert_tree
 from .choice_answers import ChoiceAnswers
 
@@ -190,5 +190,5 @@ def prediction_mean(posterior: Posterior, likelihood: Any, data: Any) -> np.ndar
     if observed.labels != tuple(posterior.labels):
         raise DataError("predict requires data with the labels of the fit, in the same order.")
     own = {name: values.ravel() for name, values in posterior.parameters.items()}
-    found = predicted_by_draws(likelihood, observed, columns_of(posterior), own)
+    found = predict_by_draw(likelihood, observed, columns_of(posterior), own)
     return np.mean(found, axis=0)

@@ -28,7 +28,7 @@ from ..answers.set_search import (
 from ..answers.stored_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
 from ..draws.columns import FeatureColumns, columns_of_chains
 from ..draws.tree import log_prior_of
-from ..likelihoods.residuals import CONSTANT, VARIANCE, lay_out
+from ..likelihoods.residuals import CONSTANT, VARIANCE, arrange_squares
 from ..maximum_likelihood.feature_problems import NO_COEFFICIENTS, feature_problem, weights_at_mode
 from ..operations import is_exchangeable, keeps_empty
 from ..priors.given import Given
@@ -128,7 +128,7 @@ def best_end(
     shape, rate = parts["weight_prior"]
     found = [_end(chain) for chain in ended]
     if is_exchangeable(task.model.prior):
-        value, measured, _ = lay_out(data)
+        value, measured, _ = arrange_squares(data)
         state = ended[0].state
         log_rate, keeps = state.by_size.copy(), bool(keeps_empty(task.model.prior))
         log_alpha = 0.0 if keeps else float(np.log(alpha))

@@ -18,7 +18,7 @@ from thali._posterior.evidence import LogEvidence, along_temperatures
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError
 
 from ..draws.columns import columns_of_chains
-from ..likelihoods.parameters import Normal
+from ..likelihoods.parameter_priors import Normal
 from ..operations import is_scale_free
 from ..samplers.prior_ladder import PriorLadder, build_ladders, place_first_levels, place_levels
 from ..samplers.task import build_task, compile_ahead

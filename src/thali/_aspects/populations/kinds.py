@@ -29,7 +29,7 @@ from ..group_state import (
     level_caches,
     membership_at,
 )
-from ..likelihoods.elimination import as_pairs
+from ..likelihoods.elimination import convert_to_pairs
 from ..moves.class_membership import recount_answers
 from ..samplers.cost_model import forecast_group_seconds
 from ..samplers.draw_record import ChainRecord
@@ -280,7 +280,7 @@ def evidence_of_kinds(
 
 def people_answered(data: Any, people: LatentClasses) -> Any:
     """The answers, if it is known who gave them, and there are respondents for so many classes."""
-    data = as_pairs(data)
+    data = convert_to_pairs(data)
     if not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any()):
         raise unknown_respondents(people)
     refuse_few_respondents(people, data.respondents)

@@ -13,8 +13,8 @@ from thali._inference.chains import Run
 from thali._model.engine import Prepared
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Value
 
-from ..likelihoods.parameters import Gamma, Normal
-from ..likelihoods.residuals import empty_cache
+from ..likelihoods.parameter_priors import Gamma, Normal
+from ..likelihoods.residuals import make_residual_cache
 from ..operations import draw_weights, sees_full, sees_single
 from ..priors.given import Given
 from ..state import (
@@ -316,7 +316,7 @@ class ApproximateStart:
             task,
             kernel=sweep_conjugate_jointly,
             model=model._replace(likelihood=likelihood, weights=weights, hi=n_options),
-            make_cache=empty_cache,
+            make_cache=make_residual_cache,
             draws=1,
             tune=APPROXIMATE_SWEEPS - 1,
             thin=1,

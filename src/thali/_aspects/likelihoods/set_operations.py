@@ -14,7 +14,7 @@ from thali.errors import Argument, DataError, Message, Setting
 
 from .. import operations
 from ..state import COLUMNS, scratch_index
-from .sets import (
+from .elimination_kernels import (
     ALL,
     BETWEEN,
     CUT,
