@@ -34,7 +34,7 @@ import thali as th
 import thali._aspects.moves.group_owners as group_owners
 from thali._aspects.group_state import KAPPA, group_at
 from thali._aspects.likelihoods.pair_blocks import TIE
-from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
+from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT
 from thali._aspects.operations import cache_at, log_likelihood, rebuild_cache
 from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups, run_ladders
 from thali._aspects.populations.groups_chain import GroupChain
@@ -110,7 +110,7 @@ def covariates(tied, groups=2):
     def whole(data, features, weights, unique, real):
         tie = real[TIE] if tied else None
         return naive.log_likelihood(
-            data, features, weights, unique, LAPSE, tie, beta=real[COEFFICIENTS:]
+            data, features, weights, unique, LAPSE, tie, beta=real[FIRST_COEFFICIENT:]
         )
 
     def expected(similar):
@@ -119,9 +119,16 @@ def covariates(tied, groups=2):
 
     def more(chain):
         first, last = chain.cache.real[0], chain.cache.real[-1]
-        assert np.array_equal(first[COEFFICIENTS:], last[COEFFICIENTS:])
-        own = {"coefficient": first[COEFFICIENTS], "coefficient^2": first[COEFFICIENTS] ** 2}
-        return own | {"other": last[COEFFICIENTS + 1], "tie": last[TIE], "tie^2": first[TIE] ** 2}
+        assert np.array_equal(first[FIRST_COEFFICIENT:], last[FIRST_COEFFICIENT:])
+        own = {
+            "coefficient": first[FIRST_COEFFICIENT],
+            "coefficient^2": first[FIRST_COEFFICIENT] ** 2,
+        }
+        return own | {
+            "other": last[FIRST_COEFFICIENT + 1],
+            "tie": last[TIE],
+            "tie^2": first[TIE] ** 2,
+        }
 
     likelihood = Elimination(LAPSE, ties=tied, covariates=data[0].covariate_names)
     return Row(

@@ -34,7 +34,7 @@ import thali._aspects.moves.class_membership as moves
 from thali._aspects.group_state import KAPPA, group_at, membership_at
 from thali._aspects.likelihoods.group_elimination import SetElimination
 from thali._aspects.likelihoods.pair_blocks import TIE
-from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
+from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT
 from thali._aspects.operations import cache_at, rebuild_cache
 from thali._aspects.populations.kinds import KindChain, KindPriorLadder, kinds_from_prior
 from thali._aspects.samplers.prior_ladder import build_ladders
@@ -239,7 +239,7 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
         if "tie" in own:
             chain.cache.real[g, TIE] = own["tie"]
         if "beta" in own:
-            chain.cache.real[g, COEFFICIENTS:] = own["beta"]
+            chain.cache.real[g, FIRST_COEFFICIENT:] = own["beta"]
     moves.recount_answers(of_task.of_kinds, chain.cache, chain.state, who)
     for g in range(kinds):
         likelihood = group_at(of_task.model.likelihood, g)
@@ -382,7 +382,7 @@ def test_joint_distribution(kinds, weights, make, rounds):
         if has_ties:
             found |= {"tie": real[0, TIE], "tie^2": real[-1, TIE] ** 2}
         if described:
-            first, other = real[0, COEFFICIENTS], real[-1, COEFFICIENTS + 1]
+            first, other = real[0, FIRST_COEFFICIENT], real[-1, FIRST_COEFFICIENT + 1]
             found |= {"coefficient": first, "coefficient^2": first**2, "other": other}
         return found
 
@@ -394,7 +394,7 @@ def test_joint_distribution(kinds, weights, make, rounds):
             if len(members) > 2 or isinstance(data, th.Choices):
                 return naive.set_probabilities(members, Z[g].T.astype(bool), w[g], s[g], lapse)
             real = chain.cache.real[g]
-            eta = data.covariates.values[question] @ real[COEFFICIENTS:] if described else 0.0
+            eta = data.covariates.values[question] @ real[FIRST_COEFFICIENT:] if described else 0.0
             nu = real[TIE] if has_ties else 0.0
             win, tie, loss = naive.outcome_probabilities(
                 *members, Z[g].T.astype(bool), w[g], s[g], lapse, nu, eta
@@ -507,7 +507,7 @@ def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, uncompiled
                     if make in (random_ties, random_tied_judgements)
                     else {}
                 )
-                return tie | ({"beta": real[COEFFICIENTS:]} if data.covariate_names else {})
+                return tie | ({"beta": real[FIRST_COEFFICIENT:]} if data.covariate_names else {})
 
             expected = log_of_answers(data, parts, 3, more) - of_kinds
             assert energy == pytest.approx(expected, rel=1e-9)

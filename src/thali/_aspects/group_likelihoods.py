@@ -15,8 +15,8 @@ from thali._data.answers import OUTCOMES
 
 from .group_state import ClassAnswers, group_at
 from .likelihoods.elimination_kernels import OfferedSets, empty_cache
-from .likelihoods.pair_blocks import PAIRS_ALONE, WIDTH
-from .likelihoods.pair_covariates import CLASSES
+from .likelihoods.pair_blocks import PAIR_CLASSES, WIDTH
+from .likelihoods.pair_covariates import COVARIATE_PAIR_CLASSES
 from .likelihoods.pair_sets import AnsweredPairSets
 from .likelihoods.residuals import Judgements
 
@@ -104,8 +104,8 @@ def _select_pair_sets(sets: Any, g: Any) -> Any:
     )
 
 
-COVARIATE_CLASSES = tuple(CLASSES.values())
-_PAIR_CLASSES = tuple(PAIRS_ALONE.values())
+COVARIATE_CLASSES = tuple(COVARIATE_PAIR_CLASSES.values())
+_PAIR_CLASSES = tuple(PAIR_CLASSES.values())
 for _cls in _PAIR_CLASSES:
     _register_pair_selection(_cls)
 for _cls in COVARIATE_CLASSES:

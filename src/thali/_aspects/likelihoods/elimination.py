@@ -15,7 +15,7 @@ from thali.errors import Argument, ArgumentError, DataError, ModelName, Setting
 from ..draws.covariates import coefficients
 from ..priors.given import Given
 from ..weight_priors import EXPONENTIAL
-from .pair_operations import compiled_pairs
+from .pair_operations import build_pair_data
 from .set_operations import IMPOSSIBLE, check_sets, compiled_sets
 
 # Below this shape of the weight prior, some weights are so much smaller than others that a
@@ -219,7 +219,7 @@ class Elimination:
             data = Choices.from_comparisons(data)
         if isinstance(data, Choices):
             return compiled_sets(data, self.lapse)
-        return compiled_pairs(data, float(self.lapse), self.unique, self.ties)
+        return build_pair_data(data, float(self.lapse), self.unique, self.ties)
 
     def held_to(self, data: Any) -> "Elimination":
         """Return the likelihood itself: its priors do not depend on the data."""

@@ -11,7 +11,7 @@ from thali._data.triplets import Triplets
 from thali.errors import DataError
 
 from ..weight_priors import EXPONENTIAL
-from .pair_set_operations import compiled_answers
+from .pair_set_operations import build_answer_data
 from .second_order import approximate_answers
 
 EXP, RATIO = "exp", "ratio"
@@ -89,7 +89,7 @@ class MostSimilarPair:
 
         `weights` is the Gamma prior of weights and constant.
         """
-        return compiled_answers(
+        return build_answer_data(
             data, self.link == RATIO, float(self.lapse), float(weights.shape), float(weights.rate)
         )
 

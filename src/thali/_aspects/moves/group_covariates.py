@@ -14,7 +14,7 @@ from thali._inference.numerics.slices import draw_on_line, log_density
 from ..group_likelihoods import COVARIATE_CLASSES
 from ..group_state import group_at
 from ..likelihoods.pair_blocks import fill_lifts
-from ..likelihoods.pair_covariates import COEFFICIENTS, sum_of_terms
+from ..likelihoods.pair_covariates import FIRST_COEFFICIENT, shifted_log_likelihood
 from ..operations import cache_at, rebuild_cache
 from ..state import BETA, replica
 
@@ -51,7 +51,7 @@ def _log_coefficient_density(line: Any, beta: Any) -> Any:
     for g in range(states.w.shape[0]):
         likelihood = group_at(pairs, g)
         c = cache_at(likelihood, caches, g)
-        total += sum_of_terms(likelihood, c, m, beta - c.real[COEFFICIENTS + m])
+        total += shifted_log_likelihood(likelihood, c, m, beta - c.real[FIRST_COEFFICIENT + m])
     return replica(states, 0).real[BETA] * total - 0.5 * beta * beta
 
 
@@ -61,7 +61,7 @@ def set_coefficient(pairs: Any, caches: Any, states: Any, m: Any, beta: Any) -> 
     for g in range(states.w.shape[0]):
         likelihood = group_at(pairs, g)
         c = cache_at(likelihood, caches, g)
-        c.real[COEFFICIENTS + m] = beta
+        c.real[FIRST_COEFFICIENT + m] = beta
         fill_lifts(likelihood, c)
 
 
@@ -71,7 +71,7 @@ def _draw_coefficients(pairs: Any, rng: np.random.Generator, caches: Any, states
         beta = draw_on_line(
             rng,
             SharedCoefficientLine(pairs, caches, states, m),
-            first_cache.real[COEFFICIENTS + m],
+            first_cache.real[FIRST_COEFFICIENT + m],
             1.0,
         )
         set_coefficient(pairs, caches, states, m, beta)
