@@ -13,7 +13,7 @@ import thali as th
 import thali._aspects.moves.flips as flips
 import thali._aspects.samplers.recommended as recommended
 from thali._aspects import operations
-from thali._aspects.likelihoods.delta_checks import rounding
+from thali._aspects.likelihoods.delta_checks import bound_rounding
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS
@@ -167,7 +167,9 @@ def test_toggles_of_an_open_column_follow_its_owners():
 
 def test_who_sees_a_feature_of_one_option():
     observed = TASTE.observed(tastes())
-    sees = [bool(operations.sees_single(x.as_python(observed)[0])) for x in (TASTE, ALIKE, WHOLE)]
+    sees = [
+        bool(operations.sees_single(x.build_uncompiled(observed)[0])) for x in (TASTE, ALIKE, WHOLE)
+    ]
     assert sees == [True, False, True]
 
 
@@ -267,7 +269,7 @@ def test_a_likelihood_that_depends_on_the_order_of_the_features_is_found():
     found = check(Custom(ordered), tastes(3))
     wrong = [c for c in found.checks if c.result == "WRONG"]
     assert wrong[0].check == "naive" and "order of the features" in wrong[0].words
-    assert rounding(None, 10.0) < 1e-7 < float(wrong[0].error)
+    assert bound_rounding(None, 10.0) < 1e-7 < float(wrong[0].error)
 
 
 # -------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from helpers.sentences import refused
 import thali as th
 import thali._aspects.samplers.recommended as recommended
 from thali._aspects import operations
-from thali._aspects.likelihoods.delta_checks import state_of
+from thali._aspects.likelihoods.delta_checks import build_state
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS
@@ -221,7 +221,7 @@ def test_the_same_mathematics_takes_less_than_three_times_as_long():
     """By the change; the test after this one times whole sweeps."""
     chains = [FeatureChain(task, np.random.default_rng(1)) for task in tasks()]
     rng = np.random.default_rng(2)
-    state = state_of((rng.random((10, 12)) < 0.35).astype(float), 0.3 * rng.random(12))
+    state = build_state((rng.random((10, 12)) < 0.35).astype(float), 0.3 * rng.random(12))
     sums, runs = [], []
     for chain in chains:
         model, cache = chain.task.model, chain.cache

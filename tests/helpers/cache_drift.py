@@ -106,7 +106,7 @@ def compare_residuals(judgements, cache, state):
 def compare_sums(cache, state, sees_single=True):
     owns, weights = columns_of_state(state)
     if sees_single:  # otherwise features of one option come and go without a note
-        same_sums(cache.own, cache.own_columns, weights @ owns, owns.sum(0), "own")
+        same_sums(cache.own_sum, cache.own_columns, weights @ owns, owns.sum(0), "own")
     if cache.shared.size:
         off = ~np.eye(owns.shape[1], dtype=bool)
         shared, count = (owns.T * weights) @ owns * off, owns.T @ owns * off

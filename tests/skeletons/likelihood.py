@@ -49,8 +49,8 @@ class Ratings:
 
     unique = False  # options have no fixed unique feature, so no compensated move is made
     takes_signed_weights = False
-    least_shape = 0.1  # of the Gamma prior of the weights
-    tempers = False
+    min_shape = 0.1  # of the Gamma prior of the weights
+    needs_tempering = False
     parameters = ()  # names of the likelihood's own parameters
     has_published_sampler = False
     approximate = None  # no other likelihood by which chains find their start
@@ -76,20 +76,20 @@ class Ratings:
         rating = np.ascontiguousarray(self.observed(data).fields.rating, np.float64)
         return Rated(rating), lambda rated: RatingCache(np.zeros(rated.rating.size))
 
-    def held_to(self, data) -> "Ratings":
+    def fix_prior(self, data) -> "Ratings":
         """The same likelihood with every prior that depends on the data fixed."""
         return self
 
-    def prior_parameters(self, data, weights, rng) -> dict[str, float]:
+    def sample_prior_parameters(self, data, weights, rng) -> dict[str, float]:
         """The likelihood's own parameters, drawn from their prior."""
         return {}
 
-    def log_prior_of_parameters(self, own, data, weights) -> dict[str, np.ndarray]:
+    def log_parameter_prior(self, own, data, weights) -> dict[str, np.ndarray]:
         """Log prior densities (draws,) of the likelihood's own parameters, of which `own` has the
         draws."""
         return {}
 
-    def new_data(self, columns, parameters, data, rng):
+    def simulate_data(self, columns, parameters, data, rng):
         """Data of the same design, drawn at one draw's features and weights."""
         owners, weights = columns.dense(0, 1)
         mean = weights[0] @ owners[0]
@@ -98,7 +98,7 @@ class Ratings:
         log_likelihood = _CONSTANT * rating.size - 0.5 * float(((rating - mean) ** 2).sum())
         return SimulatedData(old._replace(rating=rating), {"data.rating": rating}, log_likelihood)
 
-    def posterior_part(self, columns, extra, data, shape, dense):
+    def build_posterior_part(self, columns, extra, data, shape, dense):
         """The part of the posterior tree about the data, with what `_log_likelihood` leaves out."""
         observed = self.observed(data)
         return replace(

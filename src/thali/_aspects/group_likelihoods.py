@@ -14,7 +14,7 @@ import numpy as np
 from thali._data.answers import OUTCOMES
 
 from .group_state import ClassAnswers, group_at
-from .likelihoods.elimination_kernels import OfferedSets, empty_cache
+from .likelihoods.elimination_kernels import OfferedSets, make_set_cache
 from .likelihoods.pair_blocks import PAIR_CLASSES, WIDTH
 from .likelihoods.pair_covariates import COVARIATE_PAIR_CLASSES
 from .likelihoods.pair_sets import AnsweredPairSets
@@ -220,7 +220,7 @@ def make_caches(group_likelihoods: Sequence[tuple[Any, Any]]) -> list[Callable[.
     if not isinstance(group_likelihoods[0][0], OfferedSets):
         return [make_cache for _, make_cache in group_likelihoods]
     largest = max(int(np.diff(sets.start).max()) for sets, _ in group_likelihoods)
-    return [partial(empty_cache, largest=largest) for _ in group_likelihoods]
+    return [partial(make_set_cache, largest=largest) for _ in group_likelihoods]
 
 
 def _pad_and_stack(arrays: Sequence[np.ndarray], pad_mode: Any = "constant") -> np.ndarray:

@@ -7,14 +7,14 @@ import numpy as np
 
 from thali._aspects.likelihoods.custom import Custom
 from thali._aspects.likelihoods.delta_checks import (
-    Difference,
-    as_seen,
+    WorstDifference,
+    arrange_like_samplers,
+    bound_rounding,
     compare_changes,
-    rounding,
-    states_of,
+    sample_states,
 )
-from thali._aspects.likelihoods.parameter_priors import NAMED
-from thali._aspects.likelihoods.validation import called, try_out
+from thali._aspects.likelihoods.parameter_priors import PRIOR_NAMES
+from thali._aspects.likelihoods.validation import call_checked, check_functions
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task, build_weight_prior
@@ -61,12 +61,12 @@ def restart_scores(
     start = {name: getattr(observed.fields, name) for name in likelihood.parameters}
     whole, _ = compile_separately(
         likelihood.log_likelihood,
-        (likelihood.at(observed.fields, start), as_seen(empty[0]), empty[1]),
+        (likelihood.at(observed.fields, start), arrange_like_samplers(empty[0]), empty[1]),
     )
     before, after = [], []
     for _ in range(rounds):
         chain.states = stack_states([_from_prior(rng, prior, task.model, observed.n_options)])
-        own = likelihood.prior_parameters(observed, weights, rng)
+        own = likelihood.sample_prior_parameters(observed, weights, rng)
         chain.caches.parameters[0] = list(own.values())
         new = likelihood.simulate(
             likelihood.at(observed.original, own), *_contents(chain.state), rng
@@ -122,7 +122,7 @@ def _quantities(
     sizes = features.sum(0)
     shared = weights[sizes > 1]
     return [
-        float(whole(fields, as_seen(features), weights)),
+        float(whole(fields, arrange_like_samplers(features), weights)),
         float(state.real[ALPHA]),
         sizes.size + state.singles.sum(),
         (sizes == 1).sum() + state.singles.sum(),
@@ -268,14 +268,18 @@ def check(
         raise ArgumentError("check requires data with at least two options.")
     rng = np.random.default_rng(random_seed)
     weights = build_weight_prior(weight_prior, likelihood)
-    states = states_of(IndianBuffet(), observed.n_options, weights, rng, STATES)
-    try_out(likelihood, observed, weights, compares=False)
-    compiled, make_cache = likelihood.as_python(observed, weights)
+    states = sample_states(IndianBuffet(), observed.n_options, weights, rng, STATES)
+    check_functions(likelihood, observed, weights, checks_terms=False)
+    compiled, make_cache = likelihood.build_uncompiled(observed, weights)
     fields = observed.fields
 
     def whole(features: Any, values: Any) -> Any:
-        return called(
-            "log_likelihood", likelihood.log_likelihood, fields, as_seen(features), values
+        return call_checked(
+            "log_likelihood",
+            likelihood.log_likelihood,
+            fields,
+            arrange_like_samplers(features),
+            values,
         )
 
     lines = [
@@ -290,7 +294,7 @@ def check(
     return found
 
 
-def _result(error: Difference) -> str:
+def _result(error: WorstDifference) -> str:
     return "right" if error.is_rounding else "WRONG"
 
 
@@ -316,11 +320,11 @@ def _changes(
 
 
 def _order(whole: Any, states: Any, rng: np.random.Generator) -> Check:
-    found = Difference()
+    found = WorstDifference()
     for features, weights in states:
         order = rng.permutation(weights.size)
         one, other = whole(features, weights), whole(features[:, order], weights[order])
-        found = found.worse(one, other, rounding(None, one), f"{one:.6g} became {other:.6g}")
+        found = found.worse(one, other, bound_rounding(None, one), f"{one:.6g} became {other:.6g}")
     words = ""
     if not found.is_rounding:
         words = (
@@ -376,7 +380,7 @@ def _joint(
             compared,
             "",
             "not run",
-            f"log_prior cannot be sampled from; use one of the priors {NAMED}.",
+            f"log_prior cannot be sampled from; use one of the priors {PRIOR_NAMES}.",
         )
     if likelihood.simulate is None:
         return Check(

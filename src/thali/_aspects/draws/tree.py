@@ -43,7 +43,7 @@ _DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class DataPart:
-    """The part of a posterior about data of one kind, as a likelihood's `posterior_part` returns
+    """The part of a posterior about data of one kind, as a likelihood's `build_posterior_part` returns
     it.
 
     The datasets of the groups are given as `xarray.Dataset` takes them: variables, coordinates.
@@ -148,7 +148,7 @@ def to_datatree(
     dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
     own = {name: kept.parameter(name) for name in kept.chains[0].extra}
     flat = {name: values.ravel() for name, values in own.items()}
-    part = likelihood.posterior_part(columns, flat, data, shape, dense)
+    part = likelihood.build_posterior_part(columns, flat, data, shape, dense)
     variables = {
         **kept.variables(part.log_constant),
         # other parameters stand in the part
@@ -263,4 +263,4 @@ def log_prior_of(
     found["weights"] = columns.summed(weights.log_density(columns.weights))
     if likelihood.unique:
         found["unique_weights"] = weights.log_density(columns.unique_weights).sum(axis=1)
-    return found | likelihood.log_prior_of_parameters(own, data, weights)
+    return found | likelihood.log_parameter_prior(own, data, weights)

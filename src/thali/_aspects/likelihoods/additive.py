@@ -98,8 +98,8 @@ class Additive:
     unique = False  # no object has a fixed unique feature
     takes_signed_weights = False
     # minimum shape of the weight prior: below it weights of 0 have infinite density
-    least_shape: ClassVar[float] = 1.0
-    tempers = True  # different feature sets explain the data equally well and are far apart
+    min_shape: ClassVar[float] = 1.0
+    needs_tempering = True  # different feature sets explain the data equally well and are far apart
     approximate = None  # chains need no other likelihood to find their start
     # stored with the draws in addition to features and weights
     parameters: ClassVar[tuple[str, ...]] = ("constant", "sigma")
@@ -225,7 +225,7 @@ class Additive:
         )
         return VARIANCE_SHARE * similarity_variance / mean_inverse_judgements(data)
 
-    def held_to(self, data: Any) -> "Additive":
+    def fix_prior(self, data: Any) -> "Additive":
         """Return the likelihood with the prior of sigma fixed to these data."""
         if self.fixed_sigma(data) is not None:
             return self
@@ -240,7 +240,7 @@ class Additive:
                 variance = factor * self.first_variance(data)
                 yield f"mean of sigma squared x {factor:g}", replace(self, variance=variance)
 
-    def prior_parameters(
+    def sample_prior_parameters(
         self, data: Any, weights: Any, rng: np.random.Generator
     ) -> dict[str, float]:
         """Sample constant and sigma from their prior."""
@@ -252,7 +252,7 @@ class Additive:
             "sigma": math.sqrt(variance),
         }
 
-    def log_prior_of_parameters(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
+    def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Return log prior densities of the learned constant and sigma, per draw."""
         densities = {"constant": weights.log_density(draws["constant"])} if self.constant else {}
         if self.fixed_sigma(data) is None:
@@ -267,7 +267,9 @@ class Additive:
             )
         return densities
 
-    def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
+    def simulate_data(
+        self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+    ) -> Any:
         """Simulate similarities of the same pairs and judgements: Normal(μ, sigma² / n)."""
         from ..draws.similarities import similarity_draws
         from .simulated_data import SimulatedData
@@ -281,7 +283,9 @@ class Additive:
         )
         return SimulatedData(data.with_values(values), {"similarity": values}, log_density)
 
-    def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
+    def build_posterior_part(
+        self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+    ) -> Any:
         """Build the part of the posterior tree about similarities."""
         from ..draws.similarities import similarities_part
 

@@ -9,8 +9,8 @@ from thali._posterior.densities import is_pointwise
 from thali.errors import ArgumentError
 
 from ..draws.tree import DataPart
-from .delta_checks import as_seen
-from .validation import called
+from .delta_checks import arrange_like_samplers
+from .validation import call_checked
 
 if TYPE_CHECKING:
     from thali._data.observed import Observed
@@ -69,12 +69,12 @@ def depends_on_weights(
         data = custom.at(
             observed.fields, {name: float(values[draw]) for name, values in parameter_draws.items()}
         )
-        features = as_seen(rng.random((n, N_SHOWN)) < 0.5)
+        features = arrange_like_samplers(rng.random((n, N_SHOWN)) < 0.5)
         weights = rng.choice(columns.weights, N_SHOWN)
         weight_pair = weights, weights * rng.exponential(size=N_SHOWN)
         try:
             log_likelihood, rescaled_log_likelihood = (
-                called("log_likelihood", custom.log_likelihood, data, features, trial_weights)
+                call_checked("log_likelihood", custom.log_likelihood, data, features, trial_weights)
                 for trial_weights in weight_pair
             )
         except ArgumentError:  # an impossible value

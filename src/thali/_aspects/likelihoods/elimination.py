@@ -16,7 +16,7 @@ from ..draws.covariates import coefficients
 from ..priors.given import Given
 from ..weight_priors import EXPONENTIAL
 from .pair_operations import build_pair_data
-from .set_operations import IMPOSSIBLE, check_sets, compiled_sets
+from .set_operations import IMPOSSIBLE_CHOICE, build_set_data, check_sets
 
 # Below this shape of the weight prior, some weights are so much smaller than others that a
 # difference of sums loses them. Pairs are then evaluated as sets of two, without stored sums.
@@ -94,7 +94,7 @@ class Elimination:
 
     takes_signed_weights = False
     # minimum shape of the weight prior: below it weights may be too small for floats
-    least_shape: ClassVar[float] = 0.1
+    min_shape: ClassVar[float] = 0.1
     approximate = None  # chains need no other likelihood to find their start
 
     def __post_init__(self) -> None:
@@ -115,14 +115,14 @@ class Elimination:
         return tuple(map(parameter, self.covariates))
 
     @property
-    def tempers(self) -> bool:
+    def needs_tempering(self) -> bool:
         """Whether chains need tempering.
 
         Without unique aspects, choices between some families of aspects are nearly impossible.
         """
         return not self.unique
 
-    def in_form(self, data: Any) -> Any:
+    def convert_data(self, data: Any) -> Any:
         """Return the data in the form with the fastest likelihood."""
         return convert_to_pairs(data)
 
@@ -132,7 +132,7 @@ class Elimination:
         DataError: data of another kind, or with unexpected ties. ArgumentError: aspects that leave
         nothing to learn, or make a choice impossible without lapses.
         """
-        data = self.in_form(data)
+        data = self.convert_data(data)
         if not isinstance(data, PairedComparisons | Choices):
             raise DataError(
                 "Elimination by aspects requires PairedComparisons or Choices; got"
@@ -181,7 +181,7 @@ class Elimination:
                 raise ArgumentError(
                     f"{data.labels[chosen[p]]!r} was chosen over {data.labels[rejected[p]]!r},"
                     " which these aspects make ",
-                    IMPOSSIBLE,
+                    IMPOSSIBLE_CHOICE,
                 )
 
     def _check_covariates(self, data: "PairedComparisons | Choices") -> None:
@@ -208,7 +208,7 @@ class Elimination:
 
         `weights` is the Gamma prior of the weights.
         """
-        data = self.in_form(data)
+        data = self.convert_data(data)
         if weights.shape < MIN_SHAPE_OF_SUMS and isinstance(data, PairedComparisons):
             if self.ties or self.covariates:
                 feature_name = "ties" if self.ties else "covariates"
@@ -218,21 +218,21 @@ class Elimination:
                 )
             data = Choices.from_comparisons(data)
         if isinstance(data, Choices):
-            return compiled_sets(data, self.lapse)
+            return build_set_data(data, self.lapse)
         return build_pair_data(data, float(self.lapse), self.unique, self.ties)
 
-    def held_to(self, data: Any) -> "Elimination":
+    def fix_prior(self, data: Any) -> "Elimination":
         """Return the likelihood itself: its priors do not depend on the data."""
         return self
 
-    def prior_parameters(
+    def sample_prior_parameters(
         self, data: Any, weights: Any, rng: np.random.Generator
     ) -> dict[str, float]:
         """Sample the tie parameter and the coefficients from their priors."""
         tie_draw = {"tie": rng.standard_exponential()} if self.ties else {}
         return tie_draw | {parameter(name): rng.standard_normal() for name in self.covariates}
 
-    def log_prior_of_parameters(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
+    def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Return log prior densities of the tie parameter and the coefficients, per draw."""
         tie_density = {"tie": -draws["tie"]} if self.ties else {}
         if not self.covariates:
@@ -242,12 +242,14 @@ class Elimination:
             "covariate": -0.5 * (squares + len(self.covariates) * math.log(2.0 * math.pi))
         }
 
-    def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
+    def simulate_data(
+        self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+    ) -> Any:
         """Simulate choices of the same design at one draw's aspects."""
         from .answer_draws import build_choice_probabilities, build_comparison_probabilities
         from .simulated_data import simulate_answers
 
-        data = self.in_form(data)
+        data = self.convert_data(data)
         if isinstance(data, Choices):
             answers = build_choice_probabilities(columns, data, self.lapse)
             return simulate_answers(data, answers(slice(0, data.n_sets))[0], False, rng)
@@ -262,11 +264,13 @@ class Elimination:
         )
         return simulated._replace(observed=observed)
 
-    def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
+    def build_posterior_part(
+        self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+    ) -> Any:
         """Build the part of the posterior tree about choices."""
         from .choice_parts import build_pairs_part, build_sets_part
 
-        data = self.in_form(data)
+        data = self.convert_data(data)
         if isinstance(data, Choices):
             return build_sets_part(
                 columns, data, shape, dense, lapse=self.lapse, unique=self.unique

@@ -14,7 +14,7 @@ class SetElimination(Elimination):
     It does so even if a group was offered pairs only, or no aspect is shared.
     """
 
-    def in_form(self, data: Any) -> Any:
+    def convert_data(self, data: Any) -> Any:
         return convert_to_rankings(data)
 
 

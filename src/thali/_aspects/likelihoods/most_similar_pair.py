@@ -61,8 +61,8 @@ class MostSimilarPair:
     unique = False  # no object has a fixed unique feature
     takes_signed_weights = False
     # minimum shape of the weight prior: with smaller shapes a difference of sums loses tiny weights
-    least_shape: ClassVar[float] = 0.5
-    tempers = False
+    min_shape: ClassVar[float] = 0.5
+    needs_tempering = False
     common_parameters: ClassVar[tuple[str, ...]] = ()  # shared by several groups
     # chains of many objects find their start with this approximate likelihood
     approximate: ClassVar[Callable[..., tuple[Any, Any, float]]] = staticmethod(approximate_answers)
@@ -93,21 +93,23 @@ class MostSimilarPair:
             data, self.link == RATIO, float(self.lapse), float(weights.shape), float(weights.rate)
         )
 
-    def held_to(self, data: Any) -> "MostSimilarPair":
+    def fix_prior(self, data: Any) -> "MostSimilarPair":
         """Return the likelihood itself: its priors do not depend on the data."""
         return self
 
-    def prior_parameters(
+    def sample_prior_parameters(
         self, data: Any, weights: Any, rng: np.random.Generator
     ) -> dict[str, float]:
         """Sample the constant, if there is one, from its prior."""
         return {"constant": weights.random(rng, 1)[0]} if self.link == RATIO else {}
 
-    def log_prior_of_parameters(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
+    def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Return the log prior density of the constant per draw, if there is one."""
         return {"constant": weights.log_density(draws["constant"])} if self.link == RATIO else {}
 
-    def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
+    def simulate_data(
+        self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+    ) -> Any:
         """Simulate answers to the same sets, Multinomial(n, P)."""
         from ..draws.triplets import probabilities_of_draws
         from .simulated_data import simulate_answers
@@ -119,7 +121,9 @@ class MostSimilarPair:
         set_sums = np.add.reduceat(p, data.start[:-1])
         return simulate_answers(data, p / np.repeat(set_sums, data.sizes), False, rng)
 
-    def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
+    def build_posterior_part(
+        self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+    ) -> Any:
         """Build the part of the posterior tree about triplets."""
         from ..draws.triplets import triplets_part
 

@@ -11,7 +11,7 @@ from thali.errors import DataError
 
 from ..draws.columns import FeatureColumns
 from ..state import COLUMNS, clear_row, make_empty_state
-from .elimination_kernels import LARGEST, empty_cache, lay_out, set_shares
+from .elimination_kernels import MAX_SET_SIZE, arrange_sets, compute_set_shares, make_set_cache
 
 CACHE_NUMBERS = 2**15  # numbers that fit into the processor's cache
 
@@ -27,19 +27,19 @@ def compute_set_probabilities(
     draws = draws or slice(0, columns.n_draws)
     if not columns.n_features[draws].any():
         return compute_luce_probabilities(columns.unique_weights[draws], start, members, lapse)
-    if (largest := int(np.diff(start).max())) > LARGEST:
+    if (largest := int(np.diff(start).max())) > MAX_SET_SIZE:
         raise DataError(
-            f"A set may have at most {LARGEST} options; the largest set has {largest}. Remove some"
-            " options."
+            f"A set may have at most {MAX_SET_SIZE} options; the largest set has {largest}. Remove"
+            " some options."
         )
     part = np.arange(draws.start, draws.stop)
-    sets = lay_out(columns.n_options, start, members, np.zeros(len(members)), lapse)
+    sets = arrange_sets(columns.n_options, start, members, np.zeros(len(members)), lapse)
     state = make_empty_state(columns.n_options, int(columns.n_features[part].max(initial=0)))
     probability = np.empty((part.size, len(members)))
     try:
         _fill_probabilities(
             sets,
-            empty_cache(sets),
+            make_set_cache(sets),
             state,
             columns.first_column[draws.start : draws.stop + 1],
             columns.first_owner,
@@ -146,7 +146,7 @@ def _fill_probabilities(
             for t in range(first_owner[column], first_owner[column + 1]):
                 b.Z[k, owners[t]] = 1.0
         for v in range(sets.start.shape[0] - 1):
-            set_shares(sets, c, b, v)
+            compute_set_shares(sets, c, b, v)
             size = sets.start[v + 1] - sets.start[v]
             for x in range(size):
                 probability[d, sets.start[v] + x] = (1.0 - sets.lapse) * c.share[

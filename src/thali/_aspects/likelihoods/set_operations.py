@@ -1,6 +1,6 @@
-"""Elimination by aspects on choices from sets of any size, as the samplers read it.
+"""Operations of elimination by aspects on choices from sets of any size.
 
-Every operation makes its change in the state, evaluates the affected sets, and reverts the change.
+Every operation makes its change in the state, evaluates the affected sets and reverts the change.
 Only the log-likelihood of each set is stored, so rounding errors do not accumulate.
 """
 
@@ -16,32 +16,36 @@ from .. import operations
 from ..state import COLUMNS, scratch_index
 from .elimination_kernels import (
     ALL,
-    BETWEEN,
-    CUT,
-    LARGEST,
+    COMPENSATED,
+    MAX_SET_SIZE,
     MIN_PROBABILITY,
-    OF_OPTION,
-    SHARED,
+    SPLIT,
+    TRANSFERRED,
+    WITH_OPTION,
     WITHIN,
     OfferedSets,
     SetCache,
-    empty_cache,
-    lay_out,
-    over_sets,
-    set_shares,
-    total_of,
+    arrange_sets,
+    compute_set_shares,
+    evaluate_affected_sets,
+    make_set_cache,
+    sum_set_values,
 )
 
-# kinds of change, named as the operations are
-NOTHING, OWN, MEMBER, WEIGHT, COMPENSATED_WEIGHT, COMPENSATED_MEMBER, BLOCK, TRANSFER = range(8)
+# changes, named like the operations
+NO_CHANGE, UNIQUE, MEMBER, WEIGHT, COMPENSATED_WEIGHT, COMPENSATED_MEMBER, BLOCK, TRANSFER = range(
+    8
+)
 
 
-def compiled_sets(data: Choices, lapse: float) -> Any:
-    """The likelihood of choices, and a function that makes a chain's cache."""
-    return lay_out(data.n_options, data.start, data.members, data.counts, lapse), empty_cache
+def build_set_data(data: Choices, lapse: float) -> Any:
+    """Build the kernel data of choices, and a function that makes a cache."""
+    return arrange_sets(
+        data.n_options, data.start, data.members, data.counts, lapse
+    ), make_set_cache
 
 
-IMPOSSIBLE = Message(  # of a choice that given aspects do not allow
+IMPOSSIBLE_CHOICE = Message(  # for a choice that given aspects make impossible
     "impossible with ",
     Setting("lapse", 0),
     "; set ",
@@ -52,43 +56,52 @@ IMPOSSIBLE = Message(  # of a choice that given aspects do not allow
 )
 
 
-def check_sets(data: Choices, owns: Any, lapse: float) -> None:
-    """Raise DataError for a set that is too large, or a choice that given aspects alone, `owns`,
-    make impossible."""
-    largest = int(data.sizes.argmax())
-    if data.sizes[largest] > LARGEST:
-        members = data.members[data.start[largest] : data.start[largest + 1]]
+def check_sets(data: Choices, ownership: Any, lapse: float) -> None:
+    """Raise DataError for sets that are too large or impossible choices.
+
+    A choice is impossible if given aspects alone, `owns`, do not allow it.
+    """
+    v_largest = int(data.sizes.argmax())
+    if data.sizes[v_largest] > MAX_SET_SIZE:
+        members = data.members[data.start[v_largest] : data.start[v_largest + 1]]
         raise DataError(
-            f"A set may have at most {LARGEST} options; the largest set"
-            f" ({shorten([data.labels[i] for i in members])}) has {data.sizes[largest]}. Remove"
+            f"A set may have at most {MAX_SET_SIZE} options; the largest set"
+            f" ({shorten([data.labels[i] for i in members])}) has {data.sizes[v_largest]}. Remove"
             " options from this set, or compare pairs."
         )
-    if owns is None or lapse > 0.0:
+    if ownership is None or lapse > 0.0:
         return
     for v in range(data.n_sets):
         members = data.members[data.start[v] : data.start[v + 1]]
         for x in members[data.counts[data.start[v] : data.start[v + 1]] > 0.0]:
             for y in members:
-                if y != x and not (owns[x] & ~owns[y]).any() and (owns[y] & ~owns[x]).any():
+                if (
+                    y != x
+                    and not (ownership[x] & ~ownership[y]).any()
+                    and (ownership[y] & ~ownership[x]).any()
+                ):
                     raise DataError(
                         f"{data.labels[x]!r} was chosen over {data.labels[y]!r}, which has all of"
                         " its aspects and more, so the choice is ",
-                        IMPOSSIBLE,
+                        IMPOSSIBLE_CHOICE,
                     )
 
 
 @operations.sees_full.register(OfferedSets)
 def _sees_full(sets: Any) -> Any:
+    """Return False."""
     return False
 
 
 @operations.is_scale_free.register(OfferedSets)
 def _is_scale_free(sets: Any) -> Any:
+    """Return True."""
     return True
 
 
 @operations.cache_at.register(OfferedSets)
 def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
+    """Return the cache at level t, as views."""
     return SetCache(
         caches.value[t],
         caches.kept[t],
@@ -106,180 +119,202 @@ def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
 
 @part
 def evaluate_change(
-    sets: Any, c: Any, b: Any, kind: Any, i: Any, k: Any, other: Any, d: Any, keep: Any
+    sets: Any, c: Any, b: Any, change: Any, i: Any, k: Any, partner: Any, d: Any, keep: Any
 ) -> Any:
-    """Make a change in the state, compare the affected sets with the cache, and revert the change.
+    """Return the change in log-likelihood of a state change, which is reverted.
 
-    One routine for all operations, because every caller is compiled with its own copy of it.
+    Values are stored if `keep`. There is one routine for all operations, because every caller is
+    compiled with its own copy of it.
     """
-    columns, s, w = b.whole[COLUMNS], b.s[i], b.w[k]
-    which = ALL
-    if kind == OWN:
+    n_columns, s, w = b.whole[COLUMNS], b.s[i], b.w[k]
+    affected = ALL
+    if change == UNIQUE:
         b.s[i] = s + d
-        which = OF_OPTION
-    elif kind == MEMBER or kind == COMPENSATED_MEMBER:
+        affected = WITH_OPTION
+    elif change == MEMBER or change == COMPENSATED_MEMBER:
         b.Z[k, i] = 1.0 - b.Z[k, i]
-        b.s[i] = s - d if kind == COMPENSATED_MEMBER else s
-        which = SHARED if kind == COMPENSATED_MEMBER else OF_OPTION
-    elif kind == WEIGHT or kind == COMPENSATED_WEIGHT:
-        b.w[k] = d if k == columns else w + d
-        b.whole[COLUMNS] = max(columns, k + 1)  # a column that is being born counts
-        which = CUT if kind == WEIGHT else WITHIN
-        if kind == COMPENSATED_WEIGHT:
-            compensate(c, b, k, d)
-    elif kind == BLOCK:
+        b.s[i] = s - d if change == COMPENSATED_MEMBER else s
+        affected = COMPENSATED if change == COMPENSATED_MEMBER else WITH_OPTION
+    elif change == WEIGHT or change == COMPENSATED_WEIGHT:
+        b.w[k] = d if k == n_columns else w + d
+        b.whole[COLUMNS] = max(n_columns, k + 1)  # includes a column at its birth
+        affected = SPLIT if change == WEIGHT else WITHIN
+        if change == COMPENSATED_WEIGHT:
+            subtract_from_unique(c, b, k, d)
+    elif change == BLOCK:
         b.s[i] = s - d
-        flip_code(b, i, k, other)
-        which = OF_OPTION
-    elif kind == TRANSFER:
-        w = b.w[other]
-        b.w[other] = w - d
+        flip_memberships(b, i, k, partner)
+        affected = WITH_OPTION
+    elif change == TRANSFER:
+        w = b.w[partner]
+        b.w[partner] = w - d
         swap_rows(b, k, scratch_index(b))
-        which = BETWEEN
-    total = over_sets(sets, c, b, which, i, k, other, keep)
-    if kind == OWN:
+        affected = TRANSFERRED
+    total = evaluate_affected_sets(sets, c, b, affected, i, k, partner, keep)
+    if change == UNIQUE:
         b.s[i] = s
-    elif kind == MEMBER or kind == COMPENSATED_MEMBER:
+    elif change == MEMBER or change == COMPENSATED_MEMBER:
         b.Z[k, i] = 1.0 - b.Z[k, i]
         b.s[i] = s
-    elif kind == WEIGHT or kind == COMPENSATED_WEIGHT:
+    elif change == WEIGHT or change == COMPENSATED_WEIGHT:
         b.w[k] = w
-        b.whole[COLUMNS] = columns
-        if kind == COMPENSATED_WEIGHT:
+        b.whole[COLUMNS] = n_columns
+        if change == COMPENSATED_WEIGHT:
             for j in range(c.kept.shape[0]):
                 b.s[j] = c.kept[j]
-    elif kind == BLOCK:
+    elif change == BLOCK:
         b.s[i] = s
-        flip_code(b, i, k, other)
-    elif kind == TRANSFER:
-        b.w[other] = w
+        flip_memberships(b, i, k, partner)
+    elif change == TRANSFER:
+        b.w[partner] = w
         swap_rows(b, k, scratch_index(b))
     return total
 
 
 @scalar
-def compensate(c: Any, b: Any, k: Any, d: Any) -> None:
-    """The unique weight of each owner of pattern k falls by d."""
+def subtract_from_unique(c: Any, b: Any, k: Any, d: Any) -> None:
+    """Subtract d from the unique weight of each owner of pattern k."""
     for j in range(c.kept.shape[0]):
         c.kept[j] = b.s[j]
         b.s[j] -= d * b.Z[k, j]
 
 
 @scalar
-def flip_code(b: Any, i: Any, size: Any, code: Any) -> None:
+def flip_memberships(b: Any, i: Any, size: Any, code: Any) -> None:
+    """Flip memberships of option i in b.order[bit] for the bits of `code`."""
     for bit in range(size):
         if (code >> bit) & 1:
             b.Z[b.order[bit], i] = 1.0 - b.Z[b.order[bit], i]
 
 
 @scalar
-def swap_rows(b: Any, k: Any, other: Any) -> None:
+def swap_rows(b: Any, k: Any, second_row: Any) -> None:
+    """Swap the owners of two rows."""
     for j in range(b.Z.shape[1]):
-        b.Z[k, j], b.Z[other, j] = b.Z[other, j], b.Z[k, j]
+        b.Z[k, j], b.Z[second_row, j] = b.Z[second_row, j], b.Z[k, j]
 
 
 @operations.delta_unique.register(OfferedSets)
 def _delta_own(sets: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
-    return evaluate_change(sets, c, b, OWN, i, 0, 0, d, False)
+    """Return the change if s[i] grows by d."""
+    return evaluate_change(sets, c, b, UNIQUE, i, 0, 0, d, False)
 
 
 @operations.apply_unique.register(OfferedSets)
 def _apply_own(sets: Any, c: Any, b: Any, i: Any, d: Any) -> None:
-    evaluate_change(sets, c, b, OWN, i, 0, 0, d, True)
+    """Apply the change of s[i]."""
+    evaluate_change(sets, c, b, UNIQUE, i, 0, 0, d, True)
 
 
 @operations.delta_member.register(OfferedSets)
 def _delta_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+    """Return the change if option i joins or leaves pattern k."""
     return evaluate_change(sets, c, b, MEMBER, i, k, 0, d, False)
 
 
 @operations.apply_member.register(OfferedSets)
 def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+    """Apply the change of membership."""
     evaluate_change(sets, c, b, MEMBER, i, k, 0, d, True)
 
 
 @operations.delta_weight.register(OfferedSets)
 def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+    """Return the change if the weight of pattern k grows by d."""
     return evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, False)
 
 
 @operations.apply_weight.register(OfferedSets)
 def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+    """Apply the change of the weight of pattern k."""
     evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, True)
 
 
 @operations.delta_compensated_weight.register(OfferedSets)
 def _delta_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+    """Return the change if w[k] grows by d and owners' unique weights fall."""
     return evaluate_change(sets, c, b, COMPENSATED_WEIGHT, 0, k, 0, d, False)
 
 
 @operations.apply_compensated_weight.register(OfferedSets)
 def _apply_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+    """Apply the compensated change of the weight of pattern k."""
     evaluate_change(sets, c, b, COMPENSATED_WEIGHT, 0, k, 0, d, True)
 
 
 @operations.delta_compensated_member.register(OfferedSets)
 def _delta_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
+    """Return the change if option i joins column k and s[i] falls by d."""
     return evaluate_change(sets, c, b, COMPENSATED_MEMBER, i, k, 0, d, False)
 
 
 @operations.apply_compensated_member.register(OfferedSets)
 def _apply_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
+    """Apply the compensated change of membership."""
     evaluate_change(sets, c, b, COMPENSATED_MEMBER, i, k, 0, d, True)
 
 
 @operations.delta_block.register(OfferedSets)
 def _delta_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> Any:
+    """Return the change if memberships of option i are flipped."""
     return evaluate_change(sets, c, b, BLOCK, i, size, code, mass, False)
 
 
 @operations.apply_block.register(OfferedSets)
 def _apply_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
+    """Apply the flips of memberships."""
     evaluate_change(sets, c, b, BLOCK, i, size, code, mass, True)
 
 
 @operations.delta_transfer.register(OfferedSets)
-def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> Any:
-    return evaluate_change(sets, c, b, TRANSFER, 0, k, other, d, False)
+def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
+    """Return the change if owners of `partner` move to or from column k."""
+    return evaluate_change(sets, c, b, TRANSFER, 0, k, partner, d, False)
 
 
 @operations.apply_transfer.register(OfferedSets)
-def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
-    evaluate_change(sets, c, b, TRANSFER, 0, k, other, d, True)
+def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
+    """Apply the transfer of owners."""
+    evaluate_change(sets, c, b, TRANSFER, 0, k, partner, d, True)
 
 
 @operations.rebuild_cache.register(OfferedSets)
 def _rebuild(sets: Any, c: Any, b: Any) -> None:
-    evaluate_change(sets, c, b, NOTHING, 0, 0, 0, 0.0, True)
+    """Evaluate all sets."""
+    evaluate_change(sets, c, b, NO_CHANGE, 0, 0, 0, 0.0, True)
 
 
 @operations.log_likelihood.register(OfferedSets)
 def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
-    return total_of(c)
+    """Return the log-likelihood of all sets."""
+    return sum_set_values(c)
 
 
-# Choices of people whose kind changes: answer and place are a place among the members of all sets.
+# Choices of respondents whose latent class changes: answers are numbered by set member.
 
 
 @operations.compute_answer_logs.register(OfferedSets)
 def _look_at_answers(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
+    """Fill the log probability of every member of every set."""
     for v in range(sets.start.shape[0] - 1):
-        set_shares(sets, c, b, v)
-        first, size = sets.start[v], sets.start[v + 1] - sets.start[v]
+        compute_set_shares(sets, c, b, v)
+        start, size = sets.start[v], sets.start[v + 1] - sets.start[v]
         for x in range(size):
             p = (1.0 - sets.lapse) * c.share[x] + sets.lapse / size
-            logs[first + x] = fast_log(max(p, MIN_PROBABILITY))
+            logs[start + x] = fast_log(max(p, MIN_PROBABILITY))
 
 
 @operations.add_answer.register(OfferedSets)
 def _add_answer(sets: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
+    """Add a choice to the counts and to the value of its set."""
     c.count[answer] += times
     c.value[people.place[answer]] += times * log
 
 
 @operations.clear_answers.register(OfferedSets)
 def _forget_answers(sets: Any, c: Any) -> None:
-    for place in range(c.count.shape[0]):
-        c.count[place] = 0.0
+    """Set all counts and values to 0."""
+    for t in range(c.count.shape[0]):
+        c.count[t] = 0.0
     for v in range(c.value.shape[0]):
         c.value[v] = 0.0

@@ -211,7 +211,7 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
         likelihood = Elimination(lapse, bool(self.unique), ties, data.covariate_names)
         if self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0:
-            self._check_unique(likelihood.in_form(data))
+            self._check_unique(likelihood.convert_data(data))
         if isinstance(data, GroupedData) or isinstance(self.people, LatentClasses):
             likelihood = match_group_forms(
                 likelihood, data.data if isinstance(data, GroupedData) else [data]

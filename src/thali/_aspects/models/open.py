@@ -177,7 +177,7 @@ class LatentFeatureModel(ChoiceAnswers):
     def _held_to(self, data: Any) -> "LatentFeatureModel":
         parts = self._parts(data)
         return LatentFeatureModel(
-            **parts | {"likelihood": parts["likelihood"].held_to(self._as_data(data))}
+            **parts | {"likelihood": parts["likelihood"].fix_prior(self._as_data(data))}
         )
 
 

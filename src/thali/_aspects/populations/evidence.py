@@ -54,7 +54,7 @@ def task_of(parts: dict[str, Any], data: Any, how: EvidenceRun) -> "SamplingTask
     of_run = {"draws": how.draws, "tune": how.tune, "thin": how.thin}
     task = build_task(data=data, **of_run, **parts | {"tempering": False})
     # refuses a prior that is a density alone, which may be improper
-    parts["likelihood"].prior_parameters(data, task.model.weights, np.random.default_rng(0))
+    parts["likelihood"].sample_prior_parameters(data, task.model.weights, np.random.default_rng(0))
     return task
 
 
@@ -123,7 +123,8 @@ def constant_of(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadder],
         drawn = ladder.collect_draws(1)
         columns = columns_of_chains([drawn], 1)
         parts = [
-            likelihood.posterior_part(columns, drawn.extra, each, (1, 1), False) for each in data
+            likelihood.build_posterior_part(columns, drawn.extra, each, (1, 1), False)
+            for each in data
         ]
         return float(sum(part.log_constant for part in parts))
 
@@ -177,7 +178,7 @@ def _reweighted(alpha: Sequence[np.ndarray], rate: float) -> tuple[float, float]
 def _changes(parts: dict[str, Any], model: Any, data: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Names of changes of the priors of weights and sigma, and the parts with each."""
     likelihood = parts["likelihood"]
-    for name, prior in _weight_priors(model, likelihood.least_shape):
+    for name, prior in _weight_priors(model, likelihood.min_shape):
         yield name, parts | {"weight_prior": prior}
     # of a likelihood whose own priors have a scale
     scaled_priors = getattr(likelihood, "scaled_priors", None)

@@ -331,7 +331,7 @@ def _new_data(
 ) -> Any:
     """New data of one group."""
     own = {name: drawn.extra[f"{name} {g}"][0] for name in likelihood.parameters}
-    return likelihood.new_data(select_group_columns(KeptDraws([drawn], 1), g), own, data, rng)
+    return likelihood.simulate_data(select_group_columns(KeptDraws([drawn], 1), g), own, data, rng)
 
 
 def _one_draw(
@@ -345,7 +345,7 @@ def _one_draw(
     extra = {
         f"{name} {g}": np.array([value])
         for g, data in enumerate(groups.data)
-        for name, value in likelihood.prior_parameters(data, weights, rng).items()
+        for name, value in likelihood.sample_prior_parameters(data, weights, rng).items()
     }
     for name in likelihood.common_parameters:
         extra |= {f"{name} {g}": extra[f"{name} 0"] for g in range(len(groups))}
@@ -436,7 +436,7 @@ def constant_of_groups(likelihood: Any, told: Sequence[Any]) -> Callable[[GroupP
         for g, data in enumerate(told):
             own = {name: drawn.extra[f"{name} {g}"] for name in likelihood.parameters}
             columns = select_group_columns(KeptDraws([drawn], 1), g)
-            total += likelihood.posterior_part(columns, own, data, (1, 1), False).log_constant
+            total += likelihood.build_posterior_part(columns, own, data, (1, 1), False).log_constant
         return float(total)
 
     return constant

@@ -267,7 +267,7 @@ def evidence_of_kinds(
         drawn, likelihood = ladder.collect_draws(1), parts["likelihood"]
         own = {name: drawn.extra[f"{name} 0"] for name in likelihood.parameters}
         return float(
-            likelihood.posterior_part(
+            likelihood.build_posterior_part(
                 select_group_columns(KeptDraws([drawn], 1), 0), own, data, (1, 1), False
             ).log_constant
         )

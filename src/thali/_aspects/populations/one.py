@@ -161,7 +161,7 @@ def replicates(
     """Arrays (chain, draw, ...) under the names of the group observed_data."""
     columns, own = columns_of(posterior), own_draws(posterior, likelihood.parameters)
     drawn = [
-        likelihood.new_data(
+        likelihood.simulate_data(
             columns.at(draw), {name: values[draw] for name, values in own.items()}, data, rng
         ).observed
         for draw in range(columns.n_draws)
@@ -176,7 +176,7 @@ def observed_by(posterior: Posterior, likelihood: Any, data: Any) -> dict[str, n
     """What the group observed_data of a fit to these data holds; nothing if they have another
     design."""
     own = {name: values[:1] for name, values in own_draws(posterior, likelihood.parameters).items()}
-    part = likelihood.posterior_part(columns_of(posterior).at(0), own, data, (1, 1), False)
+    part = likelihood.build_posterior_part(columns_of(posterior).at(0), own, data, (1, 1), False)
     return observed_of_design(posterior, part)
 
 
@@ -192,7 +192,7 @@ def sample_features(
         one = _one_draw(task, likelihood, data, rng)
         drawn.append(one)
         new.append(
-            likelihood.new_data(
+            likelihood.simulate_data(
                 columns_of_chains([one], 1), {k: v[0] for k, v in one.extra.items()}, data, rng
             )
         )
@@ -234,7 +234,7 @@ def _one_draw(
     columns = columns[columns.any(axis=1)]
     weights = model.weights.random(rng, len(columns))
     unique = model.weights.random(rng, n) if likelihood.unique else np.zeros(n)
-    own = likelihood.prior_parameters(data, model.weights, rng)
+    own = likelihood.sample_prior_parameters(data, model.weights, rng)
     return ChainDraws(
         alpha=np.array([alpha], float),
         log_likelihood=np.zeros(1),

@@ -121,7 +121,7 @@ def build_task(
     if isinstance(tempering, str):
         tempering = {"auto": None, "off": False}.get(tempering, tempering)
     temperatures, lengthens = _choose_temperatures(
-        tempering, likelihood.tempers and prior.learns_alpha and sweep is None
+        tempering, likelihood.needs_tempering and prior.learns_alpha and sweep is None
     )
     joint = (
         n_options >= MIN_ANNEALED
@@ -224,9 +224,9 @@ def build_weight_prior(weight_prior: Any, likelihood: Any) -> Any:
                 Value("weight_prior", (1, 1)),
                 ".",
             )
-        return weight_prior.as_weights()
+        return weight_prior.to_weight_prior()
     if isinstance(weight_prior, Gamma):
-        weight_prior = weight_prior.as_weights()
+        weight_prior = weight_prior.to_weight_prior()
     try:
         shape, rate = weight_prior
     except (TypeError, ValueError):
@@ -248,11 +248,11 @@ def build_weight_prior(weight_prior: Any, likelihood: Any) -> Any:
         rate,
         "a parameter of a Gamma distribution",
     )
-    if shape < likelihood.least_shape:
+    if shape < likelihood.min_shape:
         raise ArgumentError(
             "The shape in ",
             Argument("weight_prior"),
-            f" must be >= {likelihood.least_shape:g} for {type(likelihood).__name__}, because"
+            f" must be >= {likelihood.min_shape:g} for {type(likelihood).__name__}, because"
             f" smaller shapes put too many weights near 0; got {shape:g}.",
         )
     return GammaWeights(shape, rate)
