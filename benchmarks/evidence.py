@@ -28,7 +28,7 @@ import thali as th
 from thali._aspects.populations.evidence import task_of
 from thali._aspects.samplers.prior_ladder import build_ladders
 from thali._inference.threads import run_in_threads
-from thali._model.evidence import USUAL, checked_evidence_run
+from thali._model.evidence import USUAL, build_evidence_run
 from thali._posterior.evidence import along_temperatures
 
 GROUPS = {
@@ -265,7 +265,7 @@ def too_short(repeats: int) -> None:
     few = np.array([1.0, 0.05, 0.002, 0.0])
     caught = {"four temperatures": 0, "ten draws": 0}
     for seed in range(repeats):
-        how = checked_evidence_run(
+        how = build_evidence_run(
             **USUAL | {"draws": 200},
             cores=1,
             random_seed=seed,

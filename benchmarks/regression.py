@@ -116,7 +116,9 @@ def sweeps(sizes, repeats: int) -> None:
         W, codes = simulated(n, 3)
         weights = np.full((3, 27), 1.0 / 81)
         rows = CovariateRows(W, codes, 3, threads=1)
-        fused = cpu_seconds(lambda rows=rows, w=weights: rows.compute_statistics(w, w.sum(axis=0)), repeats)
+        fused = cpu_seconds(
+            lambda rows=rows, w=weights: rows.compute_statistics(w, w.sum(axis=0)), repeats
+        )
         plain = cpu_seconds(partial(plain_sums, W, codes, weights), repeats)
         found, expected = (
             rows.compute_statistics(weights, weights.sum(axis=0)),
@@ -124,7 +126,9 @@ def sweeps(sizes, repeats: int) -> None:
         )
         assert np.isclose(found.log_likelihood, expected[0]) and np.allclose(found.R, expected[1])
 
-        settings = replace(build_gibbs_settings(W.size, 1.0, A_RANGE, 1.0, 1, 10**6, 1, 1), **PUBLISHED)
+        settings = replace(
+            build_gibbs_settings(W.size, 1.0, A_RANGE, 1.0, 1, 10**6, 1, 1), **PUBLISHED
+        )
         chain = WeightChain(settings, sort_rows_by_class(W, codes, 3), 3, np.random.default_rng(1))
         gibbs = cpu_seconds(lambda chain=chain: chain.run_until(chain.sweeps + 1), repeats)
         rng = np.random.default_rng(1)

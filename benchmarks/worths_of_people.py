@@ -30,7 +30,7 @@ import pandas as pd
 from yields import columns, worst_ess
 
 import thali as th
-from thali._worths.people.answers import tabulate_answers
+from thali._worths.people.answer_table import tabulate_answers
 from thali._worths.people.chain import PeopleChain
 
 TAILS = (0.055, 0.945)

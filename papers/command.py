@@ -17,10 +17,10 @@ import papers
 from thali._inference.jobs import note_command
 from thali._inference.parts import Batch, PartsFolder, Record
 from thali._inference.progress import Progress
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._surfaces.cli import files
-from thali._surfaces.cli.boundary import INTERRUPTED, notify, plain_messages
-from thali._surfaces.cli.commands.jobs import OVERWRITE, job_in
+from thali._surfaces.cli.commands.jobs import OVERWRITE, open_job
+from thali._surfaces.cli.terminal import INTERRUPTED, notify, plain_messages
 from thali._surfaces.figures import Figures
 from thali._surfaces.readable import align
 from thali.errors import ArgumentError
@@ -76,7 +76,7 @@ def recompute(
 ) -> None:
     """Recompute a published table or figure and print the paper's figures beside ours."""
     with plain_messages() as terminal:
-        terminal.know([OVERWRITE])
+        terminal.use_options([OVERWRITE])
         if small and full:
             raise typer.BadParameter("a run is either --small or --full")
         size = "small" if small else "full" if full else "standard"
@@ -146,7 +146,7 @@ def run_all(settings: "Settings", out: Path, overwrite: bool = False) -> None:
             entry.check(of_entry)
             chosen[entry.name] = of_entry
     keys = {name: _key(entries[name], each) for name, each in chosen.items()}
-    notify(f"{plural(len(chosen), 'reproduction')}: {', '.join(chosen)}.")
+    notify(f"{format_plural(len(chosen), 'reproduction')}: {', '.join(chosen)}.")
 
     def made(name: str) -> Record:
         began = time.process_time()
@@ -162,7 +162,7 @@ def run_all(settings: "Settings", out: Path, overwrite: bool = False) -> None:
         "data": "",
     }
     with (
-        job_in(out, overwrite, None) as path,
+        open_job(out, overwrite, None) as path,
         PartsFolder(path, stamp, settings.random_seed) as folder,
     ):
         folder.plan({key: name for name, key in keys.items()}, "reproductions")
@@ -176,7 +176,7 @@ def run_all(settings: "Settings", out: Path, overwrite: bool = False) -> None:
         raise typer.Exit(INTERRUPTED)
     seconds = sum(record["seconds"] for record in batch.records.values())
     notify(
-        f"{plural(len(chosen), 'reproduction')} in {out}; {seconds / 60:.0f} minutes of the"
+        f"{format_plural(len(chosen), 'reproduction')} in {out}; {seconds / 60:.0f} minutes of the"
         " processor."
     )
 
@@ -258,8 +258,8 @@ def _write(entry: "Entry", found: "Reproduction", text: str, folder: Path) -> No
     """Write NAME.txt, NAME-1.csv, ... and one PNG for each picture, all or none."""
     contents: dict[str, bytes | memoryview] = {f"{entry.name}.txt": f"{text}\n".encode()}
     for number, table in enumerate(found.tables.values(), start=1):
-        contents[f"{entry.name}-{number}.csv"] = files.csv(table, index=False)
+        contents[f"{entry.name}-{number}.csv"] = files.format_csv(table, index=False)
     with Figures() as figures:
         for name, draw in found.pictures.items():
-            contents[f"{entry.name}-{name}.png"] = files.drawn(figures, _Own(draw), "png")
+            contents[f"{entry.name}-{name}.png"] = files.draw_picture(figures, _Own(draw), "png")
     files.write_together(folder, contents)

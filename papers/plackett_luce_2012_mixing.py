@@ -60,7 +60,10 @@ def plackett_luce_chain(
     if is_published:
         settings = replace(settings, sampler="exchange", sweep=published)
     return WeightChain(
-        settings, sort_rows_by_class(W, codes, len(classes)), len(classes), np.random.default_rng(seed)
+        settings,
+        sort_rows_by_class(W, codes, len(classes)),
+        len(classes),
+        np.random.default_rng(seed),
     )
 
 
@@ -83,7 +86,9 @@ def logit_chain(
     prior = CoefficientPrior(None, 1.0, 1.0, True)
     data = merge_rows(X, codes)
     z = compute_standardization(data.matrix, counts=data.counts).apply(data.matrix)
-    problem = build_coefficient_problem(z, data.codes, len(classes), len(classes) - 1, prior, wide, data.counts)
+    problem = build_coefficient_problem(
+        z, data.codes, len(classes), len(classes) - 1, prior, wide, data.counts
+    )
     return kind(problem, None, np.random.default_rng(seed), draws, tune, 1)
 
 

@@ -22,7 +22,7 @@ class Board(NamedTuple):
     posterior_: xr.DataTree
     drawn: dict[str, np.ndarray]
 
-    def _quantities(self):
+    def _get_quantities(self):
         """Draws (chain, draw) by name."""
         return self.drawn
 

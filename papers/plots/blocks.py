@@ -48,7 +48,9 @@ def weighted_features(
         heaviest = max(weights.max(initial=0.0), unique_weights.max(initial=0.0))
     shown = shorten_labels(list(labels))
     if ax is None:
-        (ax,) = create_axes(measure_label_width(shown) + 0.36 * (room + _LEFT) + 1.4, max(2.0, 0.24 * n + 0.9))
+        (ax,) = create_axes(
+            measure_label_width(shown) + 0.36 * (room + _LEFT) + 1.4, max(2.0, 0.24 * n + 0.9)
+        )
     shades = build_owner_colormap()
     style = {"cmap": shades, "vmin": 0, "vmax": heaviest, "edgecolors": GRID, "linewidth": 0.8}
     rows = np.arange(n + 1)

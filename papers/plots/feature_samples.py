@@ -112,7 +112,10 @@ def feature_samples(
     cell = min(0.24, 4 / n)
     if given is None:
         given = _new_axes(
-            len(chosen), min(max(2.3, 0.24 * width), 3.4), cell * n + 0.6, measure_label_width(labels)
+            len(chosen),
+            min(max(2.3, 0.24 * width), 3.4),
+            cell * n + 0.6,
+            measure_label_width(labels),
         )
     drawn = given[: len(chosen)]
     step = -(-n // _MAX_OPTIONS)

@@ -125,7 +125,8 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
         longest = max((line for key in keys for line in key.split("\n")), key=len, default="")
         width, height = high - low
         (ax,) = create_axes(
-            width + 1.4 + 0.8 * measure_label_width([longest]), max(height + 0.2, 0.6 + 0.2 * len(keys))
+            width + 1.4 + 0.8 * measure_label_width([longest]),
+            max(height + 0.2, 0.6 + 0.2 * len(keys)),
         )
     heaviest = max(float(table["weight"].to_numpy().max()), 1e-12) if len(table) else 1.0
     for number, hull in enumerate(hulls):

@@ -152,7 +152,9 @@ def test_posterior_of_weighted_rows():
     norm, first = (
         quad(lambda b, k=k: b**k * density(b), -12, 6, points=[-2, 0])[0] for k in range(2)
     )
-    problem = build_coefficient_problem(x[:, None], codes, 2, 0, CoefficientPrior(eta, 1, 1, False), False, counts)
+    problem = build_coefficient_problem(
+        x[:, None], codes, 2, 0, CoefficientPrior(eta, 1, 1, False), False, counts
+    )
     chains = [
         HolmesHeldChain(problem, eta, np.random.default_rng(seed), 40_000, 1000, 1)
         for seed in range(2)
@@ -169,7 +171,9 @@ def test_joint_distribution(wide, rounds):
     """Geweke (2004): sweeps and new labels in turn leave the prior as it is."""
     rng, n = np.random.default_rng(11), 4
     prior = CoefficientPrior(1.5, 3, 2, True)
-    problem = build_coefficient_problem(rng.normal(size=(n, 2)), np.arange(n) % 3, 3, 1, prior, wide)
+    problem = build_coefficient_problem(
+        rng.normal(size=(n, 2)), np.arange(n) % 3, 3, 1, prior, wide
+    )
     chain = HolmesHeldChain(problem, prior.eta, rng, 1, 0, 1)
     chain.state.real[1] = math.log(0.5)
     coefs = np.empty((rounds, 3, 3))

@@ -4,8 +4,8 @@ them."""
 import html
 from typing import TYPE_CHECKING, NamedTuple
 
-from ._digits import for_python
-from ._labels import printable
+from ._digits import format_for_python
+from ._labels import escape_unprintable
 
 if TYPE_CHECKING:
     import pandas
@@ -81,8 +81,10 @@ def as_html(shown: Description) -> str:
     if shown.table is not None:
         index = not is_numbered(shown.table)
         full = without_empty(shown.table)
-        table = full.to_html(border=0, float_format=for_python, max_rows=_MAX_LINES, index=index)
-        parts.append(f"<div>{printable(table)}</div>")
+        table = full.to_html(
+            border=0, float_format=format_for_python, max_rows=_MAX_LINES, index=index
+        )
+        parts.append(f"<div>{escape_unprintable(table)}</div>")
     if shown.text:
         lines = shown.text.split("\n")
         more = (
@@ -113,11 +115,11 @@ def as_text(shown: Description) -> str:
     if shown.table is not None:
         index = not is_numbered(shown.table)
         table = without_empty(shown.table).to_string(
-            float_format=for_python, max_rows=_MAX_LINES, index=index
+            float_format=format_for_python, max_rows=_MAX_LINES, index=index
         )
         parts = ["\n".join(parts), "\n".join(line.rstrip() for line in table.splitlines())]
     parts = [part for part in (*parts, shown.text, shown.note) if part]
-    return printable(("\n" if shown.table is None else "\n\n").join(parts))
+    return escape_unprintable(("\n" if shown.table is None else "\n\n").join(parts))
 
 
 def _value_as_html(value: str | tuple[str, ...]) -> str:
@@ -149,7 +151,7 @@ def _shortened(text: str, most: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    return html.escape(printable(text))
+    return html.escape(escape_unprintable(text))
 
 
 def without_empty(table: "pandas.DataFrame") -> "pandas.DataFrame":

@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from ._described import is_numbered
-from ._digits import DECIMALS, Marks, decimals_of, in_line
-from ._digits import cell as written_cell
+from ._digits import DECIMALS, Marks, count_decimals, format_names
+from ._digits import format_cell as written_cell
 from ._inference.files import atomic_write
-from ._labels import printable
+from ._labels import escape_unprintable
 from .errors import ArgumentError
 
 _FILES = 'pip install "thali[files]"'
@@ -215,7 +215,7 @@ def _decimals(column: str, values: pd.Series, digits: int | None) -> int:
     """How many decimals the numbers of a column have."""
     if not _is_number(values):
         return DECIMALS if digits is None else digits
-    return decimals_of(column, values.tolist(), digits)
+    return count_decimals(column, values.tolist(), digits)
 
 
 def _excel_format(values: pd.Series, digits: int | None) -> str:
@@ -225,7 +225,7 @@ def _excel_format(values: pd.Series, digits: int | None) -> str:
 
 def _text(value: Any) -> str:
     """A name, or several, in one line."""
-    return re.sub(r"\s+", " ", printable(in_line(value)))
+    return re.sub(r"\s+", " ", escape_unprintable(format_names(value)))
 
 
 def _text_or_number(value: Any) -> Any:

@@ -335,9 +335,9 @@ def test_light_leverages_take_a_series_and_many_respondents_no_covariances():
     scores = RespondentScores(found.pose, found.clusters.tally, found.weights, np.zeros(0), root)
     expected = naive_scores.sandwich(curvature, parts, tally @ gradients)
     np.testing.assert_allclose(
-        root @ scores.variance().variance @ root.T, expected, rtol=1e-4, atol=1e-7
+        root @ scores.compute_variance().variance @ root.T, expected, rtol=1e-4, atol=1e-7
     )
-    df = scores.degrees(contrast[None, :, None])[0]
+    df = scores.degrees_of_freedom(contrast[None, :, None])[0]
     assert df == pytest.approx(
         naive_scores.degrees_of_freedom(curvature, parts, contrast), rel=0.05
     )

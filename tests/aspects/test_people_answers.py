@@ -14,7 +14,7 @@ from xarray import DataTree
 import thali as th
 from thali._aspects.populations.groups import ChainDraws, EveryPerson
 from thali._data.groups import GroupedData
-from thali._model.predictive_check import check_sentence
+from thali._model.predictive_check import describe_check
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Additive
 
@@ -208,9 +208,9 @@ def test_a_check_names_the_person_of_what_it_misses():
     weights = np.tile([1.0, 1.0, 1.0, 50.0], (200, 3, 1))  # and everybody chose tea over wine
     table = of_people(compared(), weights, lapse=0.0).check(random_seed=1)
     assert set(table["group"]) == {"p0", "p1", "p2"}
-    said(check_sentence(table), "by each respondent fewer than 2")
+    said(describe_check(table), "by each respondent fewer than 2")
     table.attrs["p_value"] = 0.5  # of single answers nothing is said otherwise
-    assert f"{table['group'][0]}, tea over wine (observed 1.00, " in check_sentence(table)
+    assert f"{table['group'][0]}, tea over wine (observed 1.00, " in describe_check(table)
 
 
 def weighed(draws=5):

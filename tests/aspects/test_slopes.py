@@ -80,7 +80,7 @@ def utilities(drawn, draw, x):
 
 def test_effects_are_derivatives_of_log_shares():
     model, drawn, known = with_draws()
-    rows, table = model._quantities(), model.respondents.effects(ci=0.5)
+    rows, table = model._get_quantities(), model.respondents.effects(ci=0.5)
     for j, column in enumerate(["age", "sex[m]"]):
         x = 1e-6 * (np.arange(2) == j)
         expected = np.array(

@@ -10,7 +10,7 @@ from helpers.sentences import refused
 from scipy.special import expit
 
 import thali as th
-from thali._choice.answers.logits import level_differences, means_of_neighbours
+from thali._choice.answers.logit_chooser import iterate_level_differences, merge_neighbours
 from thali._choice.coding import build_coding
 from thali._choice.logits.hierarchical_draws import reported
 from thali.errors import DataError
@@ -139,7 +139,9 @@ def test_of_many_products_the_levels_are_compared_on_neighbours_of_them():
     data = th.ChoiceExperiment.from_frame(rows, attributes=["price", "brand", "weight"])
     interactions = [("price", "brand"), ("weight", "brand")]
     coding = build_coding(data, ["price", "weight"], interactions=interactions)
-    ((few, weight),) = level_differences(coding, data, [(data.attributes.index("brand"), 0, 1)])
+    ((few, weight),) = iterate_level_differences(
+        coding, data, [(data.attributes.index("brand"), 0, 1)]
+    )
     assert len(few) == 256
     brand, taste = data.attributes.index("brand"), rng.normal(size=len(coding.names))
     one, other = (coding.convert_codes(data.products)[data.row_product] for _ in range(2))
@@ -153,6 +155,6 @@ def test_of_many_products_the_levels_are_compared_on_neighbours_of_them():
 def test_means_of_neighbours_keep_the_mean():
     rng = np.random.default_rng(2)
     rows, weight = rng.normal(size=(900, 3)), rng.integers(1, 4, 900).astype(float)
-    few, own = means_of_neighbours(rows, weight, 64)
+    few, own = merge_neighbours(rows, weight, 64)
     assert len(few) == 64 and own.sum() == weight.sum()
     np.testing.assert_allclose(own @ few, weight @ rows, atol=1e-9)

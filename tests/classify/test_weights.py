@@ -66,7 +66,7 @@ def test_copies_weights_and_other_orders_give_the_same_fit_to_the_bit(name):
 @pytest.mark.fit
 @pytest.mark.parametrize("name", ["polya-gamma", "maximum", "map", "variational"])
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-def test_weights_need_not_be_whole(name):
+def test_weights_need_not_be_integers(name):
     """And their sums do not depend on the order of rows."""
     rows, shares, other = (
         RNG.permutation(np.repeat(np.arange(40), 9)),
@@ -82,12 +82,12 @@ def test_weights_need_not_be_whole(name):
     assert np.isfinite(p).all() and (again == p).all()
 
 
-def test_draws_of_plackett_luce_regression_want_whole_weights():
+def test_gibbs_sampling_requires_integer_weights():
     with refused(DataError, "variable per copy"):
         clone(MODELS["gibbs"]).fit(X, Y, sample_weight=np.full(40, 0.5))
 
 
-def test_more_copies_than_memory_holds_are_refused_with_their_size():
+def test_copies_that_exceed_memory_are_refused_with_their_size():
     with refused(DataError, "10 rows", "1,600"):
         plackett_luce().fit(X, Y, sample_weight=np.full(40, 1e9))
 
@@ -142,7 +142,7 @@ def test_posterior_of_weighted_rows():
 
 
 @pytest.mark.fit
-def test_weights_that_are_shares_are_warned_of_once():
+def test_weights_that_are_shares_cause_one_warning():
     model = small(method="map", eta=1.0)
     with warned(DataWarning, "40 rows"):
         model.fit(X, Y, sample_weight=np.full(40, 1 / 40))

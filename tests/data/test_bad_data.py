@@ -83,7 +83,7 @@ FRAMES = [
     ("chosen,rejected,n\nA,B,1\nB,A,", {"count": "n"}, ("row 1", "column 'n'")),
     ("chosen,rejected,n\nA,B,1\nB,A,inf", {"count": "n"}, ("row 1", "column 'n'")),
     ("chosen,rejected,n\nA,B,1\nB,A,two", {"count": "n"}, ("row 1", "column 'n'", "'two'")),
-    ("chosen,rejected\nA,B\nB,B", {}, ("'B'", "row 1", "column 'chosen'")),
+    ("chosen,rejected\nB,B", {}, ("'B'", "row 0", "column 'chosen'")),
     ("chosen,rejected\nA,B\nB,", {}, ("row 1", "column 'rejected'")),
     ("chosen,rejected\nA,B\n ,A", {}, ("row 1", "column 'chosen'")),
     ("chosen,rejected", {}, ("no comparisons",)),
@@ -193,7 +193,7 @@ FILES = [
     ("winner,loser,n\nA,B,3\nA,B,\n", ("row 3", "column 'n'")),
     ("winner,loser,n\nA,B,3\n,B,1\n", ("row 3", "column 'winner'")),
     ("a,b,wins_a,wins_b\nA,B,1,2\nB,A,-1,2\n", ("row 3", "column 'wins_a'", "-1")),
-    ("a,b,wins_a,wins_b\nA,B,1,2\nB,B,1,2\n", ("'B'", "row 3", "column 'a'")),
+    ("a,b,wins_a,wins_b\nB,B,1,2\n", ("'B'", "row 2", "column 'a'")),
     ("a,b,wins_a,wins_b,tied,draws\nA,B,1,2,0,3\nB,A,1,2,3,0\n", ("'tied'", "'draws'")),
     ("winner,loser,n,count\nA,B,1,2\n", ("'winner'", "'loser'", "'count'", "'n'")),
 ]

@@ -336,7 +336,7 @@ BAD = [
     ),
     ({"zoom": ["no", "?", "?", "no"] * 2}, {"missing": "?"}, ("Attribute 'zoom'", "'no'")),
     ({"zoom": ["?"] * 8}, {"missing": "?"}, ("Attribute 'zoom'",)),
-    ({"task": [1, 1, 2, 3, 1, 1, 2, 2]}, {}, ("task '2'", "respondent 'a'")),
+    ({"task": [1, 2, 3, 4] * 2}, {}, ("only one", "task '1'", "respondent 'a'")),
     (
         {"id": pd.Categorical(list("aaaabbbb"), list("abc"))},
         {},

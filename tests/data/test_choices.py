@@ -90,7 +90,7 @@ def test_the_chosen_one_may_be_named_in_every_row():
         ({"chosen": [0, 0, 0, 0, 1, 0, 1, 0]}, ("choice set '1'",)),
         ({"chosen": [1, 0, 0, 1, 1, 0, 1, 0]}, ("2 alternatives", "choice set '2'")),
         ({"available": [0, 1, 1, 1, 1, 1, 1, 1]}, ("'tea'", "choice set '1'")),
-        ({"available": [1, 1, 1, 0, 1, 1, 1, 1]}, ("choice set '2'",)),
+        ({"available": [1, 0, 0, 0, 1, 0, 1, 0]}, ("choice set '1'",)),
         (
             {"alternative": ["tea", "milk", "milk", "tea", "milk", "beer", "tea", "milk"]},
             ("'milk'",),

@@ -69,6 +69,15 @@ def test_dates_are_read_in_usual_forms(written):
     assert set(dates.time.astype("datetime64[D]").astype(str)) == {"2024-05-31"}
 
 
+def test_a_day_above_twelve_decides():
+    for cells in (["03/05/24", "31/05/24"], ["05/03/24", "05/31/24"], ["03-05-24", "31-05-24"]):
+        data = th.PairedComparisons.from_trials(FRAME.head(2).assign(day=cells), date="day")
+        assert data.dates.time.astype("datetime64[D]").astype(str).tolist() == [
+            "2024-05-03",
+            "2024-05-31",
+        ]
+
+
 def test_whole_numbers_are_periods():
     dates = th.PairedComparisons.from_trials(
         FRAME.head(2).assign(day=[2019, 2021]), date="day"

@@ -8,18 +8,18 @@ import thali._surfaces.app.guard as guard
 import thali._surfaces.app.runs as runs
 
 PLACES = {  # what the functions below replace
-    "what begins a child": (runs.Runs, "_begin"),
+    "what begins a child": (runs.Runs, "_start_child"),
     "what asks for a run": (runs.Runs, "queue"),
-    "what looks after children": (runs.Runs, "tend"),
-    "the state of a run": (runs.Runs, "state"),
-    "the draws of a run": (runs.Runs, "draws"),
+    "what looks after children": (runs.Runs, "start_queued_runs"),
+    "the state of a run": (runs.Runs, "find_state"),
+    "the draws of a run": (runs.Runs, "count_draws"),
     "the job of a fit": (child, "read_index"),
     "a fit": (th.EliminationByAspects, "fit"),
     "bytes of a file": (guard, "MAX_UPLOAD"),
     "seconds of a body": (guard, "MAX_SECONDS_OF_BODY"),
     "seconds after a wrong key": (guard, "_PAUSE"),
-    "comparisons of aspects": (comparisons, "OF_ASPECTS"),
-    "comparisons of groups": (comparisons, "OF_GROUPS"),
+    "comparisons of aspects": (comparisons, "ASPECT_CANDIDATES"),
+    "comparisons of groups": (comparisons, "GROUP_CANDIDATES"),
 }
 
 
@@ -68,9 +68,11 @@ def claim_states(patch, *states):
     replace(patch, "the state of a run", lambda self, study, name: next(states))
 
 
-def claim_draws(patch, made, aimed_at):
+def claim_draws(patch, recorded, target):
     """Each chain of a run has made so many draws."""
-    replace(patch, "the draws of a run", lambda self, study, name: runs.DrawCounts(made, aimed_at))
+    replace(
+        patch, "the draws of a run", lambda self, study, name: runs.DrawCounts(recorded, target)
+    )
 
 
 def tend_by(patch, tend):
@@ -94,13 +96,13 @@ def pause(patch, seconds):
 
 
 def compare_aspects(patch, *models):
-    """What is compared where aspects are looked for: `Compared` of one population."""
+    """What is compared where aspects are looked for: `ComparisonCandidate` of one population."""
     replace(patch, "comparisons of aspects", models)
 
 
 def compare_few_groups(patch):
     """Where groups are known, two models are compared."""
-    replace(patch, "comparisons of groups", comparisons.OF_GROUPS[:2])
+    replace(patch, "comparisons of groups", comparisons.GROUP_CANDIDATES[:2])
 
 
 def fit_by(patch, fit):

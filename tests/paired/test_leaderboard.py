@@ -248,7 +248,6 @@ def test_it_is_drawn(board):
             [("A", "B", "model_a"), ("A", "B", "modle_a"), ("B", "A", "modle_a")],
             ("'modle_a'", "row 1", "1 more", "'model_a'"),
         ),
-        ([("A", "B", "model_a"), ("A", "A", "tie")], ("'A'", "row 1")),
         ([("A", "A", "model_a")], ("compared with itself",)),
         ([("A", "B", None)], ("no answers",)),
     ],

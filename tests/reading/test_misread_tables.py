@@ -17,7 +17,7 @@ import thali as th
 import thali._data.kinds as kinds
 import thali._reading.recognise as recognise
 from thali._described import Description, as_html, as_text
-from thali._labels import as_label
+from thali._labels import format_label
 from thali._reading.table import RawTable, read_table
 from thali._source import Source
 from thali.errors import DataError, DataWarning
@@ -148,7 +148,7 @@ def test_labels_that_differ_stay_two():
             "th\u00e9",
             "\U0001f468\u200d\U0001f469",
         ):
-            assert as_label(f" {text} ") == text == unicodedata.normalize("NFC", text)
+            assert format_label(f" {text} ") == text == unicodedata.normalize("NFC", text)
 
 
 @pytest.mark.fit
@@ -190,7 +190,7 @@ def test_durations_are_no_counts():
     frame.to_parquet(file := io.BytesIO())
     with refused(DataError, "which is not a number"):
         taken(file.getvalue(), "x.parquet")
-    assert as_label(np.timedelta64(1, "h")) == "1 hours"
+    assert format_label(np.timedelta64(1, "h")) == "1 hours"
 
 
 def test_a_large_number_is_not_a_position():

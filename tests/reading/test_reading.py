@@ -207,11 +207,11 @@ def test_a_parquet_file_that_would_fill_the_memory_is_not_unpacked(tmp_path, mon
 
 
 def test_gaps_do_not_fill_the_memory(tmp_path, monkeypatch):
-    """The gaps of a lower triangle may be many, but not of rows that are nearly empty."""
+    """A sheet may have gaps, but not rows that are nearly empty."""
     limits.lower(monkeypatch, cells_of_a_text=1000)
-    (tmp_path / "x.csv").write_text(",".join(f"c{k}" for k in range(300)) + "\n" + "a\n" * 300)
+    path = workbook(tmp_path, [f"c{k}" for k in range(300)], *(["a"] for _ in range(5)))
     with refused(DataError, "Line 5", "1 cell", "300 columns"):
-        read_table(tmp_path / "x.csv")
+        read_table(path)
 
 
 def test_formulas_that_were_never_calculated(tmp_path):

@@ -317,8 +317,8 @@ def test_a_table_is_that_of_a_file_without_these_rows(tmp_path, separator):
 
 
 def test_lines_keep_their_numbers(tmp_path):
-    (tmp_path / "won.csv").write_text("block,winner,loser\npractice,a,a\nmain,a,b\nmain,b,b\n")
-    with refused(DataError, "'b'", "row 4"):
+    (tmp_path / "won.csv").write_text("block,winner,loser\npractice,a,a\nmain,a,b\nmain,,b\n")
+    with refused(DataError, "missing", "row 4"):
         read(tmp_path / "won.csv", PAIRS, where="block == main")
 
 

@@ -9,12 +9,12 @@ from worth_problems import curvature_at, prior_spreads, short_run, simulated, sp
 
 import thali as th
 import thali._worths.chains as chains
-import thali._worths.scales as scales
+import thali._worths.scale_moves as scales
 from thali._posterior.summary import mean_mcse
 from thali._worths.density import DistinctComparisons, Spreads
-from thali._worths.draws import sample_posterior
+from thali._worths.group_density import GroupDensity
 from thali._worths.laplace import Marginal
-from thali._worths.pooled import GroupDensity
+from thali._worths.posterior_sample import sample_posterior
 
 pytestmark = pytest.mark.fit
 

@@ -10,11 +10,11 @@ from scipy.stats import kstest
 from worth_problems import prior_draws, spreads_of
 
 import thali as th
-from thali._worths.draws import sample_posterior
 from thali._worths.laplace import Marginal
-from thali._worths.respondents import answer_scores
-from thali._worths.sets import ChoiceSetDensity, count_distinct_answers
-from thali._worths.ties import MAX_TIED_WITH_LAPSES, ROUGH_DROP, differentiate_tied_answers
+from thali._worths.posterior_sample import sample_posterior
+from thali._worths.respondent_variance import compute_answer_scores
+from thali._worths.set_density import ChoiceSetDensity, count_distinct_answers
+from thali._worths.tied_answers import MAX_TIED_WITH_LAPSES, ROUGH_DROP, differentiate_tied_answers
 from thali.errors import DataError
 
 LAPSES = pytest.mark.parametrize("lapse", [0.0, 0.05])
@@ -203,7 +203,7 @@ def test_scores_of_respondents_add_up():
         ChoiceSetDensity(count_distinct_answers(data, 0.0, False), 5),
         np.linspace(-1.0, 1.0, 5),
     )
-    asked, scores = data.questions(True), answer_scores(density, data, point)
+    asked, scores = data.questions(True), compute_answer_scores(density, data, point)
     assert asked.sizes.tolist() == scores.sizes.tolist() and len(asked.given.respondents) == 12
     assert scores.p[asked.start[:-1]][asked.sizes == 1].tolist() == [1.0] * int(
         (data.n_tied > 1).sum()

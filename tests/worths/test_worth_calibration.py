@@ -7,8 +7,8 @@ from scipy.stats import kstest
 from worth_problems import prior_draws, random_density, simulated
 
 import thali._worths.chains as chains
-from thali._worths.draws import sample_posterior
 from thali._worths.laplace import Marginal
+from thali._worths.posterior_sample import sample_posterior
 
 pytestmark = [pytest.mark.long, pytest.mark.fit]
 

@@ -10,7 +10,7 @@ from scipy.stats import kstest
 from worth_problems import judges, naive, prior_draws, random_density, simulated, spreads_of
 
 import thali._worths.chains as chains
-import thali._worths.scales as scales
+import thali._worths.scale_moves as scales
 from thali._posterior.summary import bulk_and_r_hat, tail_ess
 from thali._worths.density import Density, DistinctComparisons, LikelihoodExpansion
 from thali._worths.laplace import Marginal, find_mode

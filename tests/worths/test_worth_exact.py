@@ -9,8 +9,8 @@ from worth_problems import judges, periods, short_run
 
 from thali._posterior.summary import mean_mcse
 from thali._worths.density import Density, DistinctComparisons
-from thali._worths.draws import sample_posterior
 from thali._worths.laplace import Marginal
+from thali._worths.posterior_sample import sample_posterior
 
 pytestmark = pytest.mark.exact
 

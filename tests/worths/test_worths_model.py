@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 import thali as th
 from thali._worths.density import Density, DistinctComparisons
-from thali._worths.sets import ChoiceSetDensity, count_distinct_answers
+from thali._worths.set_density import ChoiceSetDensity, count_distinct_answers
 from thali.errors import ArgumentError, DataError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]

@@ -14,12 +14,12 @@ from scipy.stats import kstest
 from worth_problems import prior_draws, short_run, spreads_of
 
 import thali._worths.chains as chains
-import thali._worths.scales as scales
+import thali._worths.scale_moves as scales
 from thali._posterior.summary import mean_mcse
 from thali._worths.density import add_bordered
-from thali._worths.draws import sample_posterior
 from thali._worths.laplace import Marginal, find_mode
-from thali._worths.sets import ChoiceSetDensity, SetAnswersBySize
+from thali._worths.posterior_sample import sample_posterior
+from thali._worths.set_density import ChoiceSetDensity, SetAnswersBySize
 
 pytestmark = pytest.mark.fit
 CHOICE, RANKING = "choice", "ranking"

@@ -9,10 +9,10 @@ from thali._data.choices import Choices
 from thali._data.kinds import CHOICES
 from thali._data.pairs import PairedComparisons
 from thali._model.clusters import AnswersByRespondent, group_by_respondent
-from thali._model.design_effects import MAX_OPTIONS, dependence_of_chains, effect_of
+from thali._model.design_effects import MAX_OPTIONS, choose_chain_dependence, mean_design_effect
 from thali._model.respondent_scores import (
     ScoreVariance,
-    scores_at,
+    compute_score_variance,
 )
 from thali._posterior.dependence import Dependence
 
@@ -31,7 +31,7 @@ def choice_dependence(setting: Any, data: Any, parts: dict[str, Any]) -> Depende
     if not data.are_choices:  # the model rejects these data
         return None
     likelihood, prior = parts["likelihood"], parts["prior"]
-    return dependence_of_chains(
+    return choose_chain_dependence(
         setting, data, partial(_compute_group_scores, likelihood, prior), likelihood.ties
     )
 
@@ -66,7 +66,7 @@ def choice_design_effect(data: Any) -> float:
     clusters = group_by_respondent(data, likelihood.ties)
     if clusters is None or clusters.n_answers.max() < 2.0:
         return float("nan")
-    return effect_of([_compute_scores(data, clusters, likelihood, None)])
+    return mean_design_effect([_compute_scores(data, clusters, likelihood, None)])
 
 
 def _compute_scores(
@@ -78,7 +78,7 @@ def _compute_scores(
         clusters = group_by_respondent(data, False) or clusters
     pose = _build_pose(data, likelihood, prior)
     mode = mode_of(pose, covariate_sizes(data))
-    return scores_at(pose, clusters, _scale_to_maximum(mode.logs), mode.beta)
+    return compute_score_variance(pose, clusters, _scale_to_maximum(mode.logs), mode.beta)
 
 
 def _scale_to_maximum(logs: np.ndarray) -> np.ndarray:

@@ -137,7 +137,7 @@ def build_coding_from_numbers(
     """Build columns like `build_coding`, given the numbers of levels by attribute."""
     request = CodingRequest(dict.fromkeys(numbers, ()), ()) if request is None else request
     names: list[str] = []
-    parts, shown, shared, unlabelled, first_column = [], [], [], [], {}
+    parts, shown_levels, shared, unlabelled, first_column = [], [], [], [], {}
     lacking = (
         {data.attributes.index(INSIDE): data.products[:, 0] == 0} if INSIDE in data.levels else {}
     )
@@ -177,8 +177,8 @@ def build_coding_from_numbers(
             table = np.hstack([table, np.eye(len(table))[:, -1:]])
         names += names_of_columns
         parts.append(AttributeCoding(table, level_numbers, tuple(knots)))
-        shown.append(is_shown)
-    fields = tuple(numbers), tuple(shown), tuple(shared), tuple(unlabelled)
+        shown_levels.append(is_shown)
+    fields = tuple(numbers), tuple(shown_levels), tuple(shared), tuple(unlabelled)
     coding = Coding(tuple(names), tuple(parts), (), np.ones(len(names)), *fields)
     single = coding.encode_codes(data.products)
     crossed = [
@@ -309,10 +309,10 @@ def find_unseen_levels(
     unseen = {
         name: tuple(
             level
-            for level, is_shown in zip(attribute_levels, shown[:-1], strict=True)
+            for level, is_shown in zip(attribute_levels, shown_levels[:-1], strict=True)
             if not is_shown
         )
-        for (name, attribute_levels), shown in zip(levels.items(), coding.seen, strict=True)
+        for (name, attribute_levels), shown_levels in zip(levels.items(), coding.seen, strict=True)
         if name not in coding.linear
     }
     return {name: attribute_levels for name, attribute_levels in unseen.items() if attribute_levels}

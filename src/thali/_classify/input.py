@@ -3,6 +3,7 @@
 import math
 import numbers
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,15 +39,10 @@ class NonNumericEntryError(DataError, TypeError):
 
 def read_string_column_names(X: Any) -> np.ndarray | None:
     """Return the column names of a data frame; None unless all are strings."""
-    columns = getattr(X, "columns", None)
-    if columns is None:
+    names = list(getattr(X, "columns", ()))
+    if not names or not all(isinstance(name, str) for name in names):
         return None
-    names = list(columns)
-    return (
-        np.array(names, dtype=object)
-        if names and all(isinstance(name, str) for name in names)
-        else None
-    )
+    return np.array(names, dtype=object)
 
 
 def format_column_name(names: np.ndarray | None, column: int) -> str:
@@ -59,7 +55,7 @@ def convert_to_matrix(X: Any, names: np.ndarray | None = None) -> np.ndarray:
 
     Examples
     --------
-    >>> matrix_of([[1, 2], [3, float("nan")]])  # doctest: +ELLIPSIS
+    >>> convert_to_matrix([[1, 2], [3, float("nan")]])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); enter finite numbers ...
     """
@@ -165,7 +161,7 @@ def encode_labels(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray
 
     Examples
     --------
-    >>> codes_of(["b", "a", "b", "a"], "Model", 4)
+    >>> encode_labels(["b", "a", "b", "a"], "Model", 4)
     (array(['a', 'b'], dtype='<U1'), array([1, 0, 1, 0]))
     """
     labels = check_labels(y, model, rows)
@@ -177,9 +173,7 @@ def encode_labels(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray
         )
     counts = np.bincount(codes)
     if (single_row_classes := np.flatnonzero(counts == 1)).size and not is_quiet():
-        class_list = ", ".join(format_class_label(classes[k]) for k in single_row_classes[:5]) + (
-            ", ..." if single_row_classes.size > 5 else ""
-        )
+        class_list = join_first(map(format_class_label, classes[single_row_classes]))
         warn(
             DataWarning(
                 f"Classes with a single row in y: {class_list}. The probability of such a class"
@@ -283,7 +277,13 @@ def format_class_label(label: Any) -> str:
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
-# Covariates on one scale: those of the training data have mean 0 and standard deviation 1 ---------
+def join_first(names: Iterable[str]) -> str:
+    """Join the first five names; an ellipsis represents more."""
+    names = list(names)
+    return ", ".join(names[:5]) + ", ..." * (len(names) > 5)
+
+
+# Standardised covariates: mean 0 and standard deviation 1 in the training data --------------------
 
 
 class Standardization(NamedTuple):
@@ -328,7 +328,7 @@ def compute_standardization(
     --------
     >>> import numpy as np
     >>> table = np.array([[1e300, 3.0], [3e300, 1.0]])
-    >>> standard_of(table).apply(table).round(12).tolist()
+    >>> compute_standardization(table).apply(table).round(12).tolist()
     [[-1.0, 1.0], [1.0, -1.0]]
     """
     low, high = compute_column_ranges(matrix)
@@ -391,9 +391,7 @@ def warn_about_constant_columns(
     constant = np.flatnonzero(~(standard.varies | is_expected))
     if not constant.size:
         return
-    column_list = ", ".join(format_column_name(names, int(j)) for j in constant[:5]) + (
-        ", ..." if constant.size > 5 else ""
-    )
+    column_list = join_first(format_column_name(names, int(j)) for j in constant)
     warn(
         DataWarning(
             "Covariates that are constant in all rows are ignored in the fit and in predictions:"

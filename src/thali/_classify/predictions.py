@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
-from thali._labels import positions, shorten
+from thali._labels import index_labels, shorten
 from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
@@ -45,10 +45,8 @@ def _count_replicated_labels(
     filled_bins: np.ndarray,
     rng: Any,
 ) -> np.ndarray:
-    """Count rows per bin with its class in replicated labels.
-
-    The labels are sampled from the predictions; the counts have shape (replicates, bins).
-    """
+    """Count rows per bin with its class in replicated labels."""
+    # The labels are sampled from the predictions; the counts have shape (replicates, bins).
     counts: Any = 0.0
     for block, probabilities in (
         model._iterate_probabilities(matrix)
@@ -64,10 +62,8 @@ def _count_replicated_labels(
 
 
 def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield blocks of rows and their probabilities (rows, replicates, K).
-
-    All replicates have the same probabilities.
-    """
+    """Yield blocks of rows and their probabilities (rows, replicates, K)."""
+    # All replicates have the same probabilities.
     n, K = predicted.shape
     step = max(1, _BLOCK // (REPLICATES * K))
     for start in range(0, n, step):
@@ -77,7 +73,7 @@ def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.nda
 
 def _encode_known_labels(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return the index of each label among the fitted classes."""
-    index_by_label = positions(classes.tolist())
+    index_by_label = index_labels(classes.tolist())
     codes = np.array([index_by_label.get(label, -1) for label in labels.tolist()])
     if (codes < 0).any():
         class_list = shorten(list(index_by_label), 10)
@@ -105,7 +101,7 @@ class Predictions(ScikitLearn):
     feature_names_in_: np.ndarray
 
     _is_fitted: Any
-    _fitted: Any
+    _require_posterior: Any
 
     if TYPE_CHECKING:
 
@@ -149,14 +145,11 @@ class Predictions(ScikitLearn):
             refuse_block_errors(return_se)
             return self._predict_blocks(self.predict_proba, X, len(self._require_fitted_classes()))
         matrix = self._read_covariates(X)
-        if return_se:
-            self._fitted()
+        if not return_se:
+            return self._compute_probabilities(matrix)
+        self._require_posterior()
         probabilities = self._compute_probabilities(matrix)
-        return (
-            (probabilities, self._compute_probability_errors(matrix, probabilities.shape))
-            if return_se
-            else probabilities
-        )
+        return probabilities, self._compute_probability_errors(matrix, probabilities.shape)
 
     def _compute_probability_errors(self, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         """Compute Monte Carlo standard errors of the predicted probabilities."""
@@ -330,7 +323,7 @@ class Predictions(ScikitLearn):
         """
         from thali._tables import Table
 
-        bins = whole("bins", bins, 2)
+        bins = check_integer("bins", bins, 2)
         matrix = self._read_covariates(X)
         codes = _encode_known_labels(
             check_labels(y, type(self).__name__, matrix.shape[0]), self.classes_

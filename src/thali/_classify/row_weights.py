@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import plural, positions, shorten
+from thali._labels import format_plural, index_labels, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Message, Setting, one_of
 
 from .input import format_class_label
@@ -19,7 +19,7 @@ def check_row_weights(sample_weight: Any, rows: int) -> np.ndarray:
 
     Examples
     --------
-    >>> weights_of([1, 0, -2], 3)  # doctest: +ELLIPSIS
+    >>> check_row_weights([1, 0, -2], 3)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     thali.errors.DataError: `sample_weight` is -2 in row 2; weights must be finite, >= 0 and at ...
     """
@@ -83,7 +83,8 @@ def warn_about_small_weights(weight: np.ndarray, n_classes: int) -> None:
         rows = int((weight > 0.0).sum())
         warn(
             DataWarning(
-                f"`sample_weight` sums to {total:.3g} for {plural(rows, 'row')}, so the prior"
+                f"`sample_weight` sums to {total:.3g} for {format_plural(rows, 'row')}, so the"
+                " prior"
                 " dominates. If the weights are shares (as in AdaBoost), pass sample_weight *"
                 " (len(sample_weight) / sum(sample_weight))."
             )
@@ -92,7 +93,7 @@ def warn_about_small_weights(weight: np.ndarray, n_classes: int) -> None:
 
 def _read_class_factors(class_weight: Mapping[Any, Any], classes: np.ndarray) -> np.ndarray:
     """Return the factor of each class from a dict of class weights."""
-    index_by_label = positions(classes.tolist())
+    index_by_label = index_labels(classes.tolist())
     factors = np.ones(len(classes))
     for label, factor in class_weight.items():
         if label not in index_by_label:

@@ -13,7 +13,7 @@ from thali._data.pairs import PairedComparisons
 from thali._data.rows import Observations
 from thali._data.spec import DataSpec
 from thali._inference.warn import warn
-from thali._labels import plural, shorten
+from thali._labels import format_plural, shorten
 from thali._late import load
 from thali.errors import Argument, DataError, DataWarning, InPython, Message, Setting
 
@@ -92,7 +92,7 @@ def convert_to_choices(data: PairedComparisons) -> Choices:
     if data.n_ties:
         raise DataError(
             "Leaving out respondents requires choices without ties, but the data contain"
-            f" {plural(data.n_ties, 'tie')}. ",
+            f" {format_plural(data.n_ties, 'tie')}. ",
             InPython(
                 'Pass data.without_ties("half") or data.without_ties("drop")',
                 Message("Set ", Setting("ties", "half"), " or ", Setting("ties", "drop")),

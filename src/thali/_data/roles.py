@@ -394,6 +394,25 @@ DISSIMILARITY = Role(
     "dissimilarité distance",
     "disimilitud distancia",
 )
+CARD = Role(
+    "card",
+    "the card that a respondent sorted",
+    LABEL,
+    "card cards cardid cardlabel cardname",
+    "karte",
+    "carte",
+    "tarjeta",
+    vague="item items object objects concept term word stimulus label name",
+)
+CARD_GROUP = Role(
+    "card_group",
+    "the group of a sorted card",
+    LABEL,
+    "group groupname groupid groupno grouplabel pile category categorylabel categoryname cluster",
+    "gruppe stapel kategorie",
+    "groupe pile catégorie",
+    "grupo montón categoría",
+)
 OBJECTS = Role("objects", "the objects of a triplet", LABEL, "objects")
 ODD = Role(
     "odd",
@@ -489,6 +508,8 @@ ROLES = (
     WORST,
     SIMILARITY,
     DISSIMILARITY,
+    CARD,
+    CARD_GROUP,
     OBJECTS,
     ODD,
     ANCHOR,
@@ -553,6 +574,29 @@ STEMS_OF_SIDES = (
     "opcion{0}",
     "bild{0}",
 )
+# of columns with two options, with or without a side
+STEMS = {name.format("") for name in STEMS_OF_SIDES} | {
+    "model",
+    "image",
+    "img",
+    "picture",
+    "stim",
+    "choice",
+    "answer",
+    "club",
+    "name",
+    "product",
+    "sample",
+    "sound",
+    "label",
+    "word",
+    "text",
+    "field",
+    "school",
+    "brand",
+    "url",
+    "id",
+}
 SHORT_GOALS = _split_name_pairs("fthg ftag, hg ag")  # of the home side and of the other
 ROW_COLUMN = _split_name_pairs("row column, row col, rows columns")
 CHOSEN_REJECTED = _split_name_pairs(
@@ -618,8 +662,11 @@ UNKNOWN_WORDS = (
 )
 # Cells that programs treat as empty: in a column of numbers, and as an answer unless an option has
 # this name.
-MISSING_WORDS = ("NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "-", "–", "—", ".")
-NO_ANSWERS = (*MISSING_WORDS, "None", "null", "Null", "NULL", "<NA>", "NaT")
+MISSING_WORDS = (
+    *("NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "-", "–", "—", "."),
+    *("null", "Null", "NULL", "#NULL!", r"\N", "<NA>"),
+)
+NO_ANSWERS = (*MISSING_WORDS, "None", "NaT")
 
 
 def find_no_answers(texts: Iterable[str], known: Collection[str]) -> set[str]:

@@ -15,7 +15,7 @@ from thali._data.experiments.scheme import HELD_OUT
 from thali._data.roles import CHOSEN, RESPONDENT_OF_TASKS, SIDES, TIE_WORDS, simplify_name
 from thali._data.roles import TASK as TASK_OF_TABLES
 from thali._inference.files import atomic_write
-from thali._labels import plural, printable, shorten, suggest
+from thali._labels import escape_unprintable, format_plural, shorten, suggest
 from thali._page import as_json, markup, policy
 from thali.errors import DataError
 
@@ -173,7 +173,7 @@ def render_page(
     """
     _, study, data = plan
     script = _read_page_file("shared.js") + _read_page_file(f"{name}.js")
-    page = printable(
+    page = escape_unprintable(
         _load_template(name).render(
             language=study.language,
             title=data["title"],
@@ -480,7 +480,7 @@ def _describe_survey(survey: Survey) -> str:
     versions = len(survey.versions)
     version_note = f", in {versions} versions assigned at random" if versions > 1 else ""
     return (
-        f"{survey.kind}: {plural(len(survey.versions[0]), 'question')} per respondent about"
+        f"{survey.kind}: {format_plural(len(survey.versions[0]), 'question')} per respondent about"
         f" {shown_names}{version_note}."
     )
 

@@ -50,7 +50,7 @@ PLACES = {
     "MostSimilarPair": "thali._aspects.likelihoods.most_similar_pair:MostSimilarPair",
     "Normal": "thali._aspects.likelihoods.parameter_priors:Normal",
     "NormalPosterior": "thali._classify.sparse_logit.approximation:NormalPosterior",
-    "NotSaved": "thali._model.model_files:NotSaved",
+    "NotSaved": "thali._model.model_files:UnsavedFunction",
     "Observed": "thali._data.observed:Observed",
     "PairCovariates": "thali._data.pairs.covariates:PairCovariates",
     "PairProblem": "thali._aspects.maximum_likelihood.problem:PairProblem",

@@ -488,14 +488,14 @@ class Leaderboard(Printed):
 
 def as_netcdf(board: Leaderboard) -> memoryview:
     """The leaderboard itself, as `thali.load` reads it."""
-    from thali._model.model_files import answer_as_netcdf
+    from thali._model.model_files import encode_result
 
     assert board.made is not None
     seed = board.made.settings["random_seed"]
     settings = board.made.settings | {
         "random_seed": seed if isinstance(seed, int | np.random.SeedSequence) else 0
     }
-    return answer_as_netcdf(replace(board, made=board.made._replace(settings=settings)))
+    return encode_result(replace(board, made=board.made._replace(settings=settings)))
 
 
 def as_csv(board: Leaderboard) -> bytes:

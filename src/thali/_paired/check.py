@@ -114,7 +114,7 @@ def _sets(data: Any, density: Any, points: np.ndarray) -> tuple[Questions, list[
 def _of_sets(density: Any, data: Any, log_worths: np.ndarray) -> AnswerProbabilities:
     """Return a function from some sets to the probabilities of their answers, given log worths
     (options, points)."""
-    from thali._worths.predictions import WorthDraws
+    from thali._worths.worth_draws import WorthDraws
 
     none = np.zeros((log_worths.shape[1], 0))
     known = (), none, density.rows.lapse, density.rows.rule, 1

@@ -15,7 +15,7 @@ from thali._data.pairs.covariates import ORDER
 from thali._data.pairs.tables import build_fields
 from thali._data.suspicious import find_similar_labels
 from thali._inference.warn import warn
-from thali._labels import plural, shorten
+from thali._labels import format_plural, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
 
 if TYPE_CHECKING:
@@ -250,7 +250,8 @@ def whole(data: PairedComparisons, what: str) -> None:
     """Raise a DataError if counts are fractional."""
     if not (are_integers(data.wins) and are_integers(data.wins + data.losses)):
         raise DataError(
-            f"{what} requires integer counts, but the counts of {plural(data.n_pairs, 'pair')}"
+            f"{what} requires integer counts, but the counts of"
+            f" {format_plural(data.n_pairs, 'pair')}"
             " include fractions; round the counts or use another test."
         )
 

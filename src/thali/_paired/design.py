@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from thali._designs.sets import schedule_rounds
-from thali._labels import labels_of_design, plural
+from thali._labels import check_design_labels, format_plural
 from thali._printed import Printed
 
 
@@ -52,7 +52,7 @@ def pair_design(options: Any) -> PairDesign:
     """
     import pandas as pd
 
-    labels = labels_of_design(options, 3)
+    labels = check_design_labels(options, 3)
     rows = [
         (r, a, b) for r, pairs in enumerate(schedule_rounds(len(labels)), start=1) for a, b in pairs
     ]
@@ -62,8 +62,8 @@ def pair_design(options: Any) -> PairDesign:
         columns=["round", "first", "second"],
     )
     note = (
-        f"{plural(len(labels), 'option')}, {plural(len(pairs), 'pair')}; list_b contains every"
-        " pair in reverse order."
+        f"{format_plural(len(labels), 'option')}, {format_plural(len(pairs), 'pair')}; list_b"
+        " contains every pair in reverse order."
     )
     return PairDesign(
         "Balanced paired-comparison design", table, note, pairs, [(b, a) for a, b in pairs]

@@ -28,7 +28,7 @@ from .worths import (
 if TYPE_CHECKING:
     from thali._worths.density import Spreads
     from thali._worths.laplace import Marginal
-    from thali._worths.respondents import Respondents
+    from thali._worths.respondent_variance import RespondentAdjustment
 
 # of Laplace's approximation; numbers in all draws
 DRAWS, LEAST_DRAWS, MOST_NUMBERS = 4000, 500, 25_000_000
@@ -74,9 +74,9 @@ def drawn_of(
     data: Judgements, asked: WorthsRequest, scale: WorthScale, progressbar: bool
 ) -> WorthEstimates:
     """Return the worths."""
+    from thali._worths.data_density import check_estimable, convert_for_likelihood
     from thali._worths.laplace import Marginal
-    from thali._worths.of_data import check_estimable, convert_for_likelihood
-    from thali._worths.respondents import Respondents, respondents_of
+    from thali._worths.respondent_variance import RespondentAdjustment, build_adjustment
 
     data, by_chains = convert_for_likelihood(data), asked.method == "mcmc"
     pose = posed(data, asked)
@@ -87,15 +87,15 @@ def drawn_of(
         progress.note("estimating worths")
         marginal, respondents = (
             Marginal(pose.density, asked.spread, asked.judge_sd, asked.drift),
-            Respondents(),
+            RespondentAdjustment(),
         )
         if asked.is_plain:
-            respondents = respondents_of(
+            respondents = build_adjustment(
                 data, marginal, asked.people, INDEPENDENT if by_chains else ADJUSTED
             )
         if not by_chains:
             return _from_lattice(pose, scale, marginal, respondents)
-    return _from_chains(pose, scale, marginal, respondents.by_power, progressbar)
+    return _from_chains(pose, scale, marginal, respondents.power_dependence, progressbar)
 
 
 def worths_of_individuals(
@@ -116,13 +116,13 @@ def worths_of_individuals(
 
 
 def _from_lattice(
-    pose: Posed, scale: WorthScale, marginal: "Marginal", respondents: "Respondents"
+    pose: Posed, scale: WorthScale, marginal: "Marginal", respondents: "RespondentAdjustment"
 ) -> WorthEstimates:
     """Return the worths by Laplace's approximation, or by maximum likelihood with normal errors."""
     from scipy.special import ndtri, stdtrit
 
-    from thali._worths.draws import sample_posterior
-    from thali._worths.respondents import spread_to_respondents
+    from thali._worths.posterior_sample import sample_posterior
+    from thali._worths.respondent_variance import widen_points
 
     density, spreads = pose.density, None
     count = int(np.clip(MOST_NUMBERS // density.size, LEAST_DRAWS, DRAWS))
@@ -136,19 +136,22 @@ def _from_lattice(
             mode.point[:, None] + marginal.draw_deviations(mode, rng, count),
             mode.point,
         )
-    of_middle, variance = density.centre_by_period(middle[:, None])[-1, :, 0], respondents.adjusted
+    of_middle, variance = (
+        density.centre_by_period(middle[:, None])[-1, :, 0],
+        respondents.adjusted_variance,
+    )
     estimate = (
         None if pose.asked.has_prior and variance is None else (of_middle, middle[density.beta])
     )
     narrow, with_variance = points, None
     if variance is not None:
-        narrow, points = spread_to_respondents(rng, marginal, variance, points, middle)
+        narrow, points = widen_points(rng, marginal, variance, points, middle)
         reach = stdtrit(variance.df, CERTAIN) / ndtri(CERTAIN)
         with_variance = of_middle + reach * (density.centre_by_period(narrow)[-1].T - of_middle)
     found = _estimates(pose, scale, marginal, points, spreads)
     nu = np.exp(narrow[density.nu]).ravel()
     return found._replace(
-        nu=nu, estimate=estimate, people=respondents.by_scores, with_variance=with_variance
+        nu=nu, estimate=estimate, people=respondents.score_dependence, with_variance=with_variance
     )
 
 

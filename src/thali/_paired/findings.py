@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._digits import percent, probability
-from thali._labels import listed as in_words
-from thali._labels import plural, short_number
-from thali._model.common_findings import check_of, describes
+from thali._digits import format_percent, format_probability
+from thali._labels import format_plural, simplify_number
+from thali._labels import list_names as in_words
+from thali._model.common_findings import build_check_finding, passes_check
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Findings, Picture, finding
-from thali._model.predictive_check import check_sentence
+from thali._model.predictive_check import describe_check
 from thali._posterior.surely import CERTAIN, surely
 from thali.errors import Message, Setting
 
@@ -107,7 +107,7 @@ def _first(board: Leaderboard) -> str:
     first, *others = board.table.index
     alike = [option for option in others if board.order.loc[first, option] < CERTAIN]
     p_1 = float(board.table["p_1"].loc[first])
-    sentence = f"{first} ranks first (probability {probability(p_1)}); "
+    sentence = f"{first} ranks first (probability {format_probability(p_1)}); "
     if not alike:
         return f"{sentence}all other options are separated from it."
     return f"{sentence}{in_words(alike, 8)} cannot be distinguished from it."
@@ -139,7 +139,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         return Finding(told, good=True, headline=headline, brief=Brief("Votes", order=2))
     pairs = itertools.pairwise(first)
     sure = [
-        f"that {above} is above {below}: {probability(board.order.loc[above, below])}"
+        f"that {above} is above {below}: {format_probability(board.order.loc[above, below])}"
         for above, below in pairs
     ]
     sentence = f"The top {these} are not separated yet (probability {'; '.join(sure)})."
@@ -211,12 +211,12 @@ def check(board: Leaderboard, settings: None) -> Finding | None:
     """Which observed proportions the model misses."""
     if board.of_check is None:
         return Finding(board.check_facts["missing"]) if "missing" in board.check_facts else None
-    table, good = board.of_check, describes(board.of_check)
+    table, good = board.of_check, passes_check(board.of_check)
     drawn = None if good is None else Picture("check", _CHECK, table)
-    sentence = check_sentence(table)
+    sentence = describe_check(table)
     if isinstance(board.data, Choices) and board.data.n_ties:
-        sentence += f" It does not cover {plural(board.data.n_ties, 'tie')} in rankings."
-    found = check_of(table, sentence, good, f"{_CHECK[:-1]}, worst-fitting first", drawn)
+        sentence += f" It does not cover {format_plural(board.data.n_ties, 'tie')} in rankings."
+    found = build_check_finding(table, sentence, good, f"{_CHECK[:-1]}, worst-fitting first", drawn)
     return replace(found, notes=(_MISFIT,)) if good is False else replace(found, brief=None)
 
 
@@ -233,7 +233,7 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
         f"Judges more discriminating than the typical judge: {shorten_words(sharp) or 'none'}"
     )
     sentence += f"; less discriminating: {shorten_words(dull[::-1]) or 'none'}."
-    sentence += _all_right(len(sharp) + len(dull), plural(len(table), "judge"))
+    sentence += _all_right(len(sharp) + len(dull), format_plural(len(table), "judge"))
     if against:
         sentence += (
             " Judges whose votes the other judges do not predict better than chance:"
@@ -270,7 +270,9 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     rose, fell = table.attrs["better"], table.attrs["worse"]
     sentence = f"Options now better than when first compared: {shorten_words(rose) or 'none'}"
     sentence += f"; worse: {shorten_words(fell) or 'none'}."
-    sentence += _all_right(len(rose) + len(fell), plural(int(last["p_better"].count()), "option"))
+    sentence += _all_right(
+        len(rose) + len(fell), format_plural(int(last["p_better"].count()), "option")
+    )
     caption = (
         "Ratings in each period with their intervals; coloured: options that have clearly"
         " become better or worse, and "
@@ -351,7 +353,7 @@ def _in_no_part(board: Leaderboard) -> tuple[str, ...]:
         left[column] -= board.boards[name].data.n_answers
     words = board.data.word_for_answers
     return tuple(
-        f"{short_number(number):,} of {board.data.n_answers:,} {words} have no {column!r}: they"
+        f"{simplify_number(number):,} of {board.data.n_answers:,} {words} have no {column!r}: they"
         " belong to no part and count towards the overall leaderboard only."
         for column, number in left.items()
         if number > 0
@@ -396,9 +398,10 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
     compared, most = total[total > 0], int(total.argmax())
     how = "shown together" if isinstance(board.data, Choices) else "compared"
     sentence = (
-        f"{percent(len(compared) / len(total))} of {plural(len(total), 'pair')} were {how} (median "
-        f"{short_number(float(np.median(compared))):,} times; most often {labels[first[most]]} and "
-        f"{labels[second[most]]}, {short_number(float(total[most])):,} times)."
+        f"{format_percent(len(compared) / len(total))} of {format_plural(len(total), 'pair')} were"
+        f" {how} (median "
+        f"{simplify_number(float(np.median(compared))):,} times; most often {labels[first[most]]}"
+        f" and {labels[second[most]]}, {simplify_number(float(total[most])):,} times)."
     )
     counted = "Sets containing" if isinstance(board.data, Choices) else "Comparisons of"
     first = table.iloc[:_MAX_OF_PAIRS, :_MAX_OF_PAIRS]

@@ -16,11 +16,11 @@ from thali._aspects.maximum_likelihood.goodness import (
 )
 from thali._aspects.maximum_likelihood.maximum import highest
 from thali._data.pairs import PairedComparisons
-from thali._digits import p_in_words
+from thali._digits import format_p_value
 from thali._inference.numerics.counts import log_binomial
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
-from thali._labels import plural, shorten
+from thali._labels import format_plural, shorten
 from thali._printed import Printed
 from thali.errors import DataError
 
@@ -211,7 +211,7 @@ def group_test(
     }
     caveats = notes(test, float(n.sum()), max(weights * len(each), 1), "group and effect")
     return GroupTest(
-        title=f"Tests of group effects ({plural(len(each), 'group')})",
+        title=f"Tests of group effects ({format_plural(len(each), 'group')})",
         table=table,
         note=" ".join(filter(None, (_group_sentence(table, names), caveats))),
         statistic=float(table.loc["group", "deviance"]),  # type: ignore[arg-type]
@@ -227,8 +227,8 @@ def _group_sentence(table: "pandas.DataFrame", names: list[str]) -> str:
     if len(names) < 2 or not np.isfinite(p := float(row["p_value"])):
         return ""
     numbers = (
-        f"row 'group': deviance {row['deviance']:.2f} on {plural(int(row['df']), 'degree')}"
-        f" of freedom, {p_in_words(p)}"
+        f"row 'group': deviance {row['deviance']:.2f} on {format_plural(int(row['df']), 'degree')}"
+        f" of freedom, {format_p_value(p)}"
     )
     found = (
         "differ significantly in their weights"

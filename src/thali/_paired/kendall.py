@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._data.pairs import PairedComparisons
 from thali._printed import Printed
 from thali.errors import DataError
@@ -69,7 +69,7 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
     """
     import pandas as pd
 
-    one_of("test", test, ("asymptotic", "exact"))
+    check_allowed("test", test, ("asymptotic", "exact"))
     data = as_pairs(data)
     whole(data, "Kendall's u")
     _check_judges(data)

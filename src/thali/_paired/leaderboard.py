@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from thali._arguments import one_of, positive
+from thali._arguments import check_allowed, check_positive
 from thali._data.choices import Choices
 from thali._data.connectivity import describe_disconnected
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._inference.warn import is_quiet, silence_warnings, warn
-from thali._labels import plural, shorten
+from thali._labels import format_plural, shorten
 from thali._people.populations import ADJUSTED, Individuals, check_people
 from thali._posterior.dependence import POWER
 from thali._posterior.interval import INTERVAL
@@ -220,7 +220,7 @@ def leaderboard(
     >>> board.table["tier"].to_dict()
     {'A': '1', 'B': '2', 'C': '3'}
     """
-    one_of("ties", ties, TIES)
+    check_allowed("ties", ties, TIES)
     of_run = method, random_seed, people, lapse, spread
     asked = WorthsRequest(*of_run, judges, judge_sd, period, drift, since, until, judge_bias, ci)
     settings = checked_settings(asked, by, ties, anchor_model, pool)
@@ -236,9 +236,9 @@ def checked_settings(
     are."""
     check_people(asked.people, (Individuals,))
     asked = asked.with_method()
-    one_of("method", asked.method, METHODS)
+    check_allowed("method", asked.method, METHODS)
     if asked.spread is not None:
-        positive("spread", asked.spread, "a standard deviation")
+        check_positive("spread", asked.spread, "a standard deviation")
         if not asked.has_prior:
             raise without_prior("spread")
     asked.check()
@@ -263,7 +263,7 @@ class Made(NamedTuple):
         if self.counted.repeated:
             were = "was" if self.counted.repeated == 1 else "were"
             left_out = (
-                f"{plural(self.counted.repeated, 'answer')} whose identifier was already"
+                f"{format_plural(self.counted.repeated, 'answer')} whose identifier was already"
                 f" counted {were} excluded."
             )
             board = replace(board, note=f"{board.note} {left_out}")
@@ -305,7 +305,7 @@ class Made(NamedTuple):
                 )
             if name != "covariates" and named != before[name]:
                 raise ArgumentError(
-                    f"The leaderboard was made with {plural(before[name], 'column')} in ",
+                    f"The leaderboard was made with {format_plural(before[name], 'column')} in ",
                     Argument(name),
                     f", but the update has {named or 'none'}; give the same columns in the same"
                     " order, or omit ",

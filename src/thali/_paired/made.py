@@ -6,9 +6,9 @@ from typing import Any
 
 from thali._data.choices import Choices
 from thali._described import Facts
-from thali._labels import listed, shorten
+from thali._labels import list_names, shorten
 from thali._model.common_findings import SENTENCES as COMMON
-from thali._model.common_findings import brief_of_chains, judged
+from thali._model.common_findings import build_chain_brief, describe_convergence_criteria
 from thali._model.finding import (
     DATA,
     METHODS,
@@ -24,7 +24,7 @@ from thali._model.finding import (
 )
 from thali._model.phrases import phrase
 from thali._model.references import Cite
-from thali._model.versions import program
+from thali._model.versions import describe_program
 from thali._posterior.dependence import SCORES
 from thali._posterior.interval import INTERVAL, interval_name
 
@@ -82,9 +82,11 @@ def data(board: Leaderboard, settings: None) -> Finding:
         else (f"The table was read as {counted.read_as}.",)
     )
     files = (
-        () if counted is None or not counted.files else (("Files", listed(counted.files, _NAMED)),)
+        ()
+        if counted is None or not counted.files
+        else (("Files", list_names(counted.files, _NAMED)),)
     )
-    parts = (("Parts", listed(board.boards, _NAMED)),) if board.boards else ()
+    parts = (("Parts", list_names(board.boards, _NAMED)),) if board.boards else ()
     table = pd.DataFrame(
         [*files, *board.data._facts(), *parts], columns=["fact", "value"]
     ).set_index("fact")
@@ -109,8 +111,12 @@ def methods(board: Leaderboard, settings: None) -> Finding | None:
             *_rule(board, chosen, is_estimate),
             *_varying(chosen),
             *_people(board, chosen["method"]),
-            *(() if board.of_chains is None else judged(board.of_chains.facts)),
-            phrase(COMMON, "computed", program=program()),
+            *(
+                ()
+                if board.of_chains is None
+                else describe_convergence_criteria(board.of_chains.facts)
+            ),
+            phrase(COMMON, "computed", program=describe_program()),
             phrase(_SENTENCES, "intervals", interval=interval_name(chosen["ci"])),
         )
     )
@@ -143,7 +149,9 @@ def _rule(board: Leaderboard, chosen: dict[str, Any], is_estimate: bool) -> tupl
     elif not isinstance(before, Choices) and before.n_ties:
         sentences.append(_TIES[chosen["ties"]])
     if names := board.data.covariate_names:
-        sentences.append(phrase(SENTENCES, f"{ml}methods.covariates", names=listed(names, _NAMED)))
+        sentences.append(
+            phrase(SENTENCES, f"{ml}methods.covariates", names=list_names(names, _NAMED))
+        )
     if lapse := chosen.get("lapse"):  # which the command line does not know
         sentences.append(phrase(SENTENCES, "ml.methods.lapse", lapse=f"{lapse:g}"))
     return tuple(sentences)
@@ -169,7 +177,7 @@ def _varying(chosen: dict[str, Any]) -> tuple[Text, ...]:
         if chosen[key]
     ]
     if dates:
-        sentences.append(phrase(_SENTENCES, "dates", dates=listed(dates)))
+        sentences.append(phrase(_SENTENCES, "dates", dates=list_names(dates)))
     return (
         *sentences,
         *([phrase(_SENTENCES, "pool", spread=spread("s", None))] if chosen["pool"] else []),
@@ -219,7 +227,7 @@ def convergence(board: Leaderboard, settings: None) -> Finding | None:
     brief = (
         Brief("Chains", " ".join(map(str, notes)))
         if found.agrees and differ
-        else brief_of_chains(found)
+        else build_chain_brief(found)
     )
     return Finding(found.message, notes=notes, good=agrees, headline=headline, brief=brief)
 

@@ -16,7 +16,7 @@ from thali._aspects.maximum_likelihood.fit import (
 )
 from thali._aspects.maximum_likelihood.goodness import equal_means_test
 from thali._data.pairs.parts import build_ties_error
-from thali._digits import p_in_words
+from thali._digits import format_p_value
 from thali._inference.numerics.counts import log_binomial
 from thali._inference.warn import warn
 from thali._printed import Printed
@@ -170,7 +170,7 @@ def order_effect(
     return OrderEffect(
         title="Order effect within pairs",
         table=table,
-        note=f"Order effect {order:.6g} (standard error {error:.4g}, {p_in_words(p_value)}):"
+        note=f"Order effect {order:.6g} (standard error {error:.4g}, {format_p_value(p_value)}):"
         f" {favoured}. If all options were equal, the estimate would be {null:.6g}. Being"
         f" first, or at home, multiplies the odds by {advantage:.6g} (standard error"
         f" {advantage * log_error:.4g}) and adds {log_advantage:.4g} to the log odds (standard"

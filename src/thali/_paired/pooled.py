@@ -16,7 +16,7 @@ from .estimates import DRAWS, WorthEstimates
 from .worths import WorthsRequest, agreement_of
 
 if TYPE_CHECKING:
-    from thali._worths.pooled import GroupDensity
+    from thali._worths.group_density import GroupDensity
 
 
 def check_pool(pool: Any, by: Any, asked: WorthsRequest) -> None:
@@ -66,8 +66,8 @@ def pooled(
     """The draws of all parts; `whole` holds the comparisons of all, the likelihood is raised to a
     power."""
     from thali._worths.chains import run_chains
-    from thali._worths.draws import sample_posterior
     from thali._worths.laplace import Marginal
+    from thali._worths.posterior_sample import sample_posterior
 
     density = _density(parts, whole, power, asked.lapse)
     marginal, chains = Marginal(density, asked.spread), None
@@ -107,7 +107,7 @@ def _density(
 ) -> "GroupDensity":
     """The density that the comparisons of all parts leave."""
     from thali._worths.density import DistinctComparisons
-    from thali._worths.pooled import GroupDensity
+    from thali._worths.group_density import GroupDensity
 
     place, names = {label: k for k, label in enumerate(whole.labels)}, whole.covariate_names
     rows: list[tuple[np.ndarray, ...]] = []

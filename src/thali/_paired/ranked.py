@@ -8,9 +8,9 @@ import numpy as np
 from thali._data.checks import convert_whole_counts
 from thali._data.choices import Choices
 from thali._data.choices.choices import list_row_members
-from thali._digits import probability
+from thali._digits import format_probability
 from thali._inference.numerics.ranks import sort_descending
-from thali._labels import listed, plural
+from thali._labels import format_plural, list_names
 from thali._posterior.interval import interval_name, tails_of
 from thali._posterior.surely import CERTAIN
 
@@ -202,7 +202,9 @@ def _note(
         " points means odds of 10 to 1" + (f"; {scale}." if scale else ".")
     ]
     if not np.isnan(nu):
-        sentences.append(f"Two equal options tie with probability {probability(nu / (2 + nu))}.")
+        sentences.append(
+            f"Two equal options tie with probability {format_probability(nu / (2 + nu))}."
+        )
     names = np.array(data.labels, dtype=object)
     for never, only in (
         ("beaten", (not_won == 0) & (not_lost > 0)),
@@ -211,12 +213,12 @@ def _note(
         if only.any():
             were = "was" if only.sum() == 1 else "were"
             sentences.append(
-                f"{listed(names[only].tolist())} {were} never {never}, so the size of the gap"
+                f"{list_names(names[only].tolist())} {were} never {never}, so the size of the gap"
                 " depends on the prior."
             )
     if len(data.components()) > 1:
         sentences.append(
-            f"The options form {plural(len(data.components()), 'group')} that were never compared"
-            " with each other."
+            f"The options form {format_plural(len(data.components()), 'group')} that were never"
+            " compared with each other."
         )
     return " ".join(sentences)

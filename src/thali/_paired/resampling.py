@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import between, whole
+from thali._arguments import check_integer, check_open_interval
 from thali._aspects.maximum_likelihood.engine import estimates_of_choices
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
 from thali._data.checks import are_integers
 from thali._inference.seeds import spawn_generators
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._posterior.interval import INTERVAL, level_name, tails_of
 from thali._printed import Printed
 from thali.errors import DataError
@@ -75,7 +75,10 @@ def bootstrap(
     >>> list(bootstrap(people, samples=20, random_seed=1).table.columns)
     ['estimate', 'mean', 'std_error', 'low', 'high']
     """
-    samples, ci = whole("samples", samples, 2), between("ci", ci, "the probability of an interval")
+    samples, ci = (
+        check_integer("samples", samples, 2),
+        check_open_interval("ci", ci, "the probability of an interval"),
+    )
     each = as_groups(respondents, "respondents")
     if len(each) < 2:
         raise DataError(
@@ -91,7 +94,11 @@ def bootstrap(
     rng = spawn_generators(random_seed, 1)[0]
     times = rng.multinomial(len(each), np.full(len(each), 1 / len(each)), size=samples)
     return _refitted(
-        found, times @ wins, times @ losses, f"Bootstrap of {plural(len(each), 'respondent')}", ci
+        found,
+        times @ wins,
+        times @ losses,
+        f"Bootstrap of {format_plural(len(each), 'respondent')}",
+        ci,
     )
 
 
@@ -135,7 +142,10 @@ def parametric_bootstrap(
     >>> bool(0.006 < errors["LBJ"] < 0.013)
     True
     """
-    samples, ci = whole("samples", samples, 2), between("ci", ci, "the probability of an interval")
+    samples, ci = (
+        check_integer("samples", samples, 2),
+        check_open_interval("ci", ci, "the probability of an interval"),
+    )
     found = estimates_of_choices(model, "parametric_bootstrap")
     n = found.pose.totals
     if not are_integers(n):
@@ -169,7 +179,7 @@ def _refitted(
         "low": low,
         "high": high,
     }
-    note = f"{plural(len(wins), 'sample')}; low and high enclose {level_name(ci)} of them."
+    note = f"{format_plural(len(wins), 'sample')}; low and high enclose {level_name(ci)} of them."
     if at_infinity:
         note += (
             f" In {at_infinity:,} samples the likelihood has no maximum; the limits of the"

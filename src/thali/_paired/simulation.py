@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._aspects.maximum_likelihood.engine import estimates_of_choices, is_by_maximum_likelihood
 from thali._data.checks import are_integers
 from thali._data.pairs import PairedComparisons
@@ -47,7 +47,7 @@ def simulate(
     import pandas as pd
 
     if comparisons is not None:
-        comparisons = whole("comparisons", comparisons, 1)
+        comparisons = check_integer("comparisons", comparisons, 1)
     if is_by_maximum_likelihood(source):
         found = estimates_of_choices(source, "simulate")
         data, p = found.data, found.fitted()[::2]

@@ -73,7 +73,7 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     import pandas as pd
     from scipy.special import log_ndtr, ndtr
 
-    from thali._worths.of_data import list_wins
+    from thali._worths.data_density import list_wins
 
     data = as_pairs(data)
     check_finite(data.labels, *list_wins(data))

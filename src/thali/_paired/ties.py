@@ -11,8 +11,8 @@ from thali._aspects.maximum_likelihood.fit import at_maximum
 from thali._aspects.maximum_likelihood.goodness import chi_square_tail
 from thali._data.connectivity import check_finite
 from thali._data.pairs import PairedComparisons
-from thali._digits import p_in_words
-from thali._labels import plural
+from thali._digits import format_p_value
+from thali._labels import format_plural
 from thali._printed import Printed
 from thali.errors import ArgumentError, DataError, InPython
 
@@ -130,7 +130,7 @@ def davidson(
     """
     import pandas as pd
 
-    from thali._worths.of_data import list_wins
+    from thali._worths.data_density import list_wins
 
     if order:
         if ties is not None:
@@ -158,7 +158,7 @@ def davidson(
         note += (
             f" Advantage of the first option {advantage['order']:.6g} (standard error "
             f"{advantage['order_std_error']:.4g}, "
-            f"{p_in_words(advantage['order_p_value'])})."
+            f"{format_p_value(advantage['order_p_value'])})."
         )
     assert found.tie is not None and found.tie_std_error is not None
     return Davidson(
@@ -195,6 +195,7 @@ def _with_ties(data: Any, ties: Any) -> PairedComparisons:
         return data
     if data.n_ties:
         raise DataError(
-            f"The data already contain {plural(data.n_ties, 'tie')}; omit the argument `ties`."
+            f"The data already contain {format_plural(data.n_ties, 'tie')}; omit the argument"
+            " `ties`."
         )
     return PairedComparisons(data.counts, data.labels, ties, weights=True)

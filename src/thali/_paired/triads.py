@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._data.pairs import PairedComparisons
 from thali._described import Description
-from thali._digits import number, percent
-from thali._labels import plural, shorten
+from thali._digits import format_number, format_percent
+from thali._labels import format_plural, shorten
 from thali._printed import Printed
 from thali.errors import ArgumentError, DataError
 
@@ -110,7 +110,7 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     """
     import pandas as pd
 
-    one_of("test", test, (None, "exact", "asymptotic"))
+    check_allowed("test", test, (None, "exact", "asymptotic"))
     single = isinstance(data, list | tuple | np.ndarray) and len(data) and np.ndim(data[0]) == 1
     judges = as_groups([np.asarray(data)] if single else data, "judges")
     n = judges[0].n_options
@@ -135,7 +135,8 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     )
     table = pd.DataFrame(rows, index=pd.Index(names, name=None), columns=columns)
     note = (
-        f"{plural(comb(n, 3), 'triad')}; p_value: probability of so few circular triads by chance"
+        f"{format_plural(comb(n, 3), 'triad')}; p_value: probability of so few circular triads by"
+        " chance"
     )
     note += " (exact)." if exact else " (chi-square)."
     if majority:
@@ -152,13 +153,14 @@ def _in_words(table: "pandas.DataFrame") -> str:
     certain, flawless = int((p_value < _LEVEL).sum()), int((circular == 0).sum())
     least = [str(name) for name in table.index[consistency == consistency.min()]]
     sentences = [
-        f"{len(table):,} judges have {number(circular.mean())} circular triads on average (range"
+        f"{len(table):,} judges have {format_number(circular.mean())} circular triads on average"
+        " (range"
         f" {circular.min():g} to {circular.max():g}, maximum possible {most:g}); {flawless:,} have"
         " none.",
         f"Mean coefficient of consistency: {consistency.mean():.3f} (median"
         f" {np.median(consistency):.3f}, lowest {consistency.min():.3f} for {shorten(least)}).",
-        f"{certain:,} judges ({percent(certain / len(table))}) are more consistent than chance (p"
-        f" < {_LEVEL:g}).",
+        f"{certain:,} judges ({format_percent(certain / len(table))}) are more consistent than"
+        f" chance (p < {_LEVEL:g}).",
     ]
     if not certain:
         whose = ", for a judge without circular triads" if flawless else ""

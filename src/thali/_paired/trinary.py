@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._aspects.maximum_likelihood.aspects import known_aspects
-from thali._digits import percent
+from thali._digits import format_percent
 from thali._printed import Printed
 from thali.errors import DataError
 
@@ -93,7 +93,7 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
         columns=["least", "quarter", "median", "three quarters", "most"],
     )
     note = (
-        f"{len(rows)} tests; R(x, y, z) > 1, as in a preference tree, in {percent(confirmed, 1)}"
-        " of the tests."
+        f"{len(rows)} tests; R(x, y, z) > 1, as in a preference tree, in"
+        f" {format_percent(confirmed, 1)} of the tests."
     )
     return TrinaryInequality("Trinary inequality", table, note, len(rows), confirmed, triples)

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._aspects.maximum_likelihood.engine import estimates_of
 from thali._aspects.maximum_likelihood.goodness import chi_square_tail
-from thali._digits import p_in_words
+from thali._digits import format_p_value
 from thali._labels import shorten, suggest
 from thali._model.clusters import compute_orthonormal_basis
 from thali._printed import Printed
@@ -77,7 +77,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     """
     import pandas as pd
 
-    one_of("scale", scale, ("utility", "weights"))
+    check_allowed("scale", scale, ("utility", "weights"))
     found = estimates_of(model, "wald_test")
     names = found.known.labels if scale == "utility" else found.known.names
     c = _matrix(contrasts, list(names), "options" if scale == "utility" else "aspects")
@@ -116,7 +116,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
         {"estimate": estimate, "std_error": error, "z": z, "p_value": found.tail(z, each_df)}
     )
     table.index = [f"contrast {row + 1}" for row in range(len(c))]
-    note = f"W = {statistic:.6g} on {df} df, {p_in_words(p_value)}"
+    note = f"W = {statistic:.6g} on {df} df, {format_p_value(p_value)}"
     return WaldTest(
         f"Wald test on the {'utility scale' if scale == 'utility' else 'weights'}",
         table,

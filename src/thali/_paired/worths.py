@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import positive
+from thali._arguments import check_positive
 from thali._data.checks import convert_whole_counts
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.dates import DAY, PERIODS, Dates, group_equal_rows
 from thali._data.pairs.parts import list_finest_rows
 from thali._inference.numerics.ranks import fit_descending_means, sort_descending
-from thali._labels import plural, shorten
+from thali._labels import format_plural, shorten
 from thali._people.populations import Individuals, chains_required
 from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
 from thali._posterior.interval import INTERVAL, tails_of
@@ -107,7 +107,7 @@ class WorthsRequest(NamedTuple):
                 )
         for name, sd in (("judge_sd", self.judge_sd), ("drift", self.drift)):
             if sd is not None:
-                positive(name, sd, "a standard deviation")
+                check_positive(name, sd, "a standard deviation")
         what = "judges" if self.judges else "period"
         if not self.is_plain and self.people not in (None, "independent"):
             raise ArgumentError(
@@ -208,9 +208,9 @@ def knows_judges(data: Judgements) -> bool:
 
 def posed(data: Judgements, asked: WorthsRequest) -> Posed:
     """Return the density of comparisons, or of choices from sets."""
+    from thali._worths.data_density import build_density
     from thali._worths.density import Density, DistinctComparisons
-    from thali._worths.of_data import build_density
-    from thali._worths.sets import ChoiceSetDensity, count_distinct_answers
+    from thali._worths.set_density import ChoiceSetDensity, count_distinct_answers
 
     if asked.judges and not knows_judges(data):
         raise DataError(
@@ -307,7 +307,7 @@ def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal") -> "pandas.Da
     """The table of judges."""
     import pandas as pd
 
-    from thali._worths.agreement import measure_agreement
+    from thali._worths.judge_agreement import measure_agreement
 
     density, tails, covariates = pose.density, tails_of(pose.asked.ci), pose.data.covariate_names
     logs, rows = density.log_discriminations(points), density.rows
@@ -416,7 +416,7 @@ def _note(
         if few and asked.method == "laplace":
             has = "have" if len(few) > 1 else "has"
             sentences.append(
-                f"Discriminations are approximate, because {plural(len(few), 'judge')}"
+                f"Discriminations are approximate, because {format_plural(len(few), 'judge')}"
                 f" ({shorten(few, 5)}) {has} fewer than {FEW} {pose.data.word_for_answers}; the"
                 " method mcmc avoids this approximation."
             )
@@ -428,11 +428,12 @@ def _note(
             among = (
                 "all options"
                 if there.all()
-                else f"the {plural(int(there.sum()), 'option')} present throughout"
+                else f"the {format_plural(int(there.sum()), 'option')} present throughout"
             )
             stands = f"the mean rating of {among} is {scale.rating:.0f}"
         sentences.append(
-            f"Ratings and ranks are for the last of {plural(len(pose.periods), 'period')} with"
+            f"Ratings and ranks are for the last of {format_plural(len(pose.periods), 'period')}"
+            " with"
             f" comparisons ({pose.periods[-1]}); in each period, {stands}. Log worths change by a"
             f" standard deviation of {drift} per period."
         )

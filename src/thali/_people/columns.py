@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.people import list_differing_columns
 from thali._inference.arrays import encode_base64
 from thali._inference.warn import warn
-from thali._labels import as_label, plural, shorten, suggest
+from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
 if TYPE_CHECKING:
@@ -80,7 +80,10 @@ def _column(name: str, cells: "pandas.Series") -> PeopleColumn | None:
         return None
     has_order = cells.dtype != object or cells.dropna().map(type).eq(str).all()
     numbers, values = pd.factorize(cells, sort=bool(has_order))
-    labels = [*(value if isinstance(value, str) else as_label(value) for value in values), MISSING]
+    labels = [
+        *(value if isinstance(value, str) else format_label(value) for value in values),
+        MISSING,
+    ]
     return PeopleColumn(
         name,
         tuple(labels[: None if (numbers < 0).any() else -1]),
@@ -208,8 +211,8 @@ class RespondentCovariates(NamedTuple):
         for name in dict.fromkeys(self.columns):
             if gaps := int(table.loc[:, name].isna().sum()):
                 raise DataError(
-                    f"Column {name!r} of new respondents is missing in {plural(gaps, 'row')}; fill"
-                    " it in."
+                    f"Column {name!r} of new respondents is missing in"
+                    f" {format_plural(gaps, 'row')}; fill it in."
                 )
         for place, (name, column) in enumerate(zip(self.names, self.columns, strict=True)):
             given = table.loc[:, column]
@@ -291,8 +294,8 @@ def covariates_of(
     if np.linalg.matrix_rank(np.column_stack([np.ones(people), standard])) < 1 + len(names):
         raise DataError(
             Argument(argument),
-            f": {plural(len(names), 'covariate')} of {plural(people, 'respondent')} are collinear,"
-            " so their effects cannot be separated; remove one covariate.",
+            f": {format_plural(len(names), 'covariate')} of {format_plural(people, 'respondent')}"
+            " are collinear, so their effects cannot be separated; remove one covariate.",
         )
     standard = np.column_stack([np.ones(people), standard])
     return RespondentCovariates(
@@ -335,8 +338,8 @@ def _columns(
     if gaps:
         raise DataError(
             Argument(argument),
-            f": {name!r} is missing for {gaps} of {plural(len(column), 'respondent')}; fill it in,"
-            " or remove the covariate or the respondents without it.",
+            f": {name!r} is missing for {gaps} of {format_plural(len(column), 'respondent')}; fill"
+            " it in, or remove the covariate or the respondents without it.",
         )
     if column.nunique() < 2:
         raise DataError(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
@@ -175,7 +175,7 @@ class HasLatentClasses:
             most probably in the class.
         """
         posterior = self._posterior_of_classes("of_class")
-        number, most = whole("number", number, 1), posterior.most_classes
+        number, most = check_integer("number", number, 1), posterior.most_classes
         if number > most:
             raise ArgumentError(
                 f"There is no class {number}; classes are numbered from 1 to {most}."

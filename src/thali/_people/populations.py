@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sized
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
-from thali._arguments import one_of, whole
-from thali._labels import plural
+from thali._arguments import check_allowed, check_integer
+from thali._labels import format_plural
 from thali._posterior.dependence import ADJUSTED, INDEPENDENT
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting, Value
 
@@ -126,11 +126,11 @@ class LatentClasses(_Value):
     weights: Literal["free", "similar"] = "free"
 
     def __post_init__(self) -> None:
-        if whole("classes", self.classes, 1) > MAX_CLASSES:
+        if check_integer("classes", self.classes, 1) > MAX_CLASSES:
             raise ArgumentError(
                 Argument("classes"), f" must be at most {MAX_CLASSES}; got {self.classes}."
             )
-        one_of("weights", self.weights, (FREE, SIMILAR))
+        check_allowed("weights", self.weights, (FREE, SIMILAR))
 
 
 @dataclass(frozen=True, repr=False)
@@ -181,7 +181,7 @@ class Groups(_Value):
     weights: Literal["free", "similar", "common"] = "free"
 
     def __post_init__(self) -> None:
-        one_of("weights", self.weights, (FREE, SIMILAR, COMMON))
+        check_allowed("weights", self.weights, (FREE, SIMILAR, COMMON))
 
 
 def parse_people(typed: str) -> Any:
@@ -241,7 +241,7 @@ def check_people(
 def unasked_groups(data: Mapping[Any, Any]) -> DataError:
     """Return the error for data of several groups that are not asked for."""
     return DataError(
-        f"The data are divided into {plural(len(data), 'group')}; set ",
+        f"The data are divided into {format_plural(len(data), 'group')}; set ",
         Setting("people", Groups()),
         ", or fit the data of a single group.",
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._inference.indexing import space_evenly
 from thali._inference.seeds import spawn_generators
 from thali._posterior.interval import tails_of
@@ -55,7 +55,7 @@ def reach_table(
     """
     from thali._tables import Table
 
-    size, top, tails = whole("size", size, 1), whole("top", top, 1), tails_of(ci)
+    size, top, tails = check_integer("size", size, 1), check_integer("top", top, 1), tails_of(ci)
     draws, people, number = reaches.shape
     if size >= number:
         raise ArgumentError(

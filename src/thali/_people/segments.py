@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import several_whole
+from thali._arguments import check_integers
 from thali._data.kinds import INSIDE, INSIDE_LEVELS
 from thali._described import Described, Description, as_text
-from thali._digits import percent
+from thali._digits import format_percent
 from thali._inference.indexing import space_evenly
 from thali._inference.seeds import spawn_generators
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import Argument, DataError
 
@@ -164,7 +164,7 @@ class Segments(Described):
 
     def _description(self) -> Description:
         shares = [
-            (f"segment {number}", f"{percent(row['share'])}: {row['name']}")
+            (f"segment {number}", f"{format_percent(row['share'])}: {row['name']}")
             for number, row in self.sizes.to_dict("index").items()
         ]
         note = (
@@ -172,7 +172,8 @@ class Segments(Described):
             " assignment; 1: all draws agree)."
         )
         return Description(
-            f"{plural(len(self), 'segment')} of {plural(len(self.assignment), 'respondent')}",
+            f"{format_plural(len(self), 'segment')} of"
+            f" {format_plural(len(self.assignment), 'respondent')}",
             tuple(shares),
             table=self.table().round(2),
             note=note,
@@ -208,8 +209,8 @@ def segments_of(
     if not found:
         kinds = len(np.unique(_assigned(tried[numbers[0]], numbers[0])))
         raise DataError(
-            f"Respondents form only {plural(kinds, 'segment')}, so {numbers[0]} are not possible;"
-            " reduce ",
+            f"Respondents form only {format_plural(kinds, 'segment')}, so {numbers[0]} are not"
+            " possible; reduce ",
             Argument("k"),
             ".",
         )
@@ -223,10 +224,11 @@ def numbers_of_segments(number: Any, people: int, name: str = "k") -> tuple[int,
     """The numbers of segments that are to be tried."""
     if number is None:
         return tuple(range(2, min(MAX_TRIED, people - 1) + 1)) or (2,)
-    numbers = several_whole(name, number, 2)
+    numbers = check_integers(name, number, 2)
     if max(numbers) > people:
         raise DataError(
-            f"{max(numbers):,} segments are too many for {plural(people, 'respondent')}; reduce ",
+            f"{max(numbers):,} segments are too many for {format_plural(people, 'respondent')};"
+            " reduce ",
             Argument(name),
             ".",
         )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import display_width, one_line
+from thali._labels import display_width, join_lines
 from thali._posterior.interval import INTERVAL, level_name
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def create_axes(width: float, height: float, rows: int = 1, columns: int = 1) ->
 
 
 def ensure_axes(ax: "Axes | None", width: float, height: float) -> "Axes":
-    """Return the axes, or those of a new figure of this size."""
+    """Return the axes, or axes of a new figure of this size."""
     return create_axes(width, height)[0] if ax is None else ax
 
 
@@ -106,7 +106,7 @@ def shorten_labels(labels: list[str]) -> list[str]:
 
     If shortened labels would be equal, they are numbered.
     """
-    lines = list(map(one_line, labels))
+    lines = list(map(join_lines, labels))
     half = MAX_LABEL_LENGTH // 2
     for cut in (
         lambda line: f"{line[: half - 1]}…{line[-half:]}",
@@ -127,7 +127,7 @@ def map_short_labels(labels: list[str]) -> dict[str, str]:
 
 def shorten_member_list(members: str) -> str:
     """Shorten a list of labels to 32 characters at its end."""
-    line = one_line(members)
+    line = join_lines(members)
     return (
         line if len(line) <= MAX_LABEL_LENGTH else line[: MAX_LABEL_LENGTH - 1].rstrip(", ") + "…"
     )

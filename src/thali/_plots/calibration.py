@@ -111,10 +111,8 @@ def calibration(
 
 
 def _draw_class(ax: "Axes", table: "pandas.DataFrame", max_root_rows: float) -> None:
-    """Draw the bins of one class.
-
-    `max_root_rows` is the square root of the rows of the largest bin.
-    """
+    """Draw the bins of one class."""
+    # `max_root_rows` is the square root of the rows of the largest bin.
     ax.plot([0, 1], [0, 1], linestyle="--", color="0.5", linewidth=0.9, zorder=0)
     bar = {
         "color": "0.82",

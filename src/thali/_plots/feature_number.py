@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from thali._digits import number
+from thali._digits import format_number
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
@@ -56,7 +56,8 @@ def n_features(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     low, high = table.attrs["low_high"]
     interval = interval_name(read_interval_probability(table))
     ax.set_title(
-        f"mean {number(table.attrs['mean'])}, {interval} {number(low)} to {number(high)}",
+        f"mean {format_number(table.attrs['mean'])}, {interval} {format_number(low)} to"
+        f" {format_number(high)}",
         fontsize=10,
     )
     hide_spines(ax)

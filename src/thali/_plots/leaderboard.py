@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import positions
+from thali._labels import index_labels
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
@@ -82,7 +82,7 @@ def leaderboard(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None) -
         panel.locator_params(axis="x", nbins=4, integer=True)
         panel.grid(axis="x", color="0.9", linewidth=0.8)
         panel.set_axisbelow(True)
-    row_of = positions(table.index)
+    row_of = index_labels(table.index)
     tier_rows = [
         [row_of[member] for member in members if member in row_of]
         for members in table.attrs["tiers"]

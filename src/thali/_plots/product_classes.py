@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali.errors import ArgumentError
 
 from ._fonts import picture
@@ -57,7 +57,7 @@ def classes(
     ArgumentError
         If the table has no row, or `max_classes` is less than 1.
     """
-    table = table.head(whole("max_classes", max_classes, 1))
+    table = table.head(check_integer("max_classes", max_classes, 1))
     if not len(table):
         raise ArgumentError("The table contains no product classes, so there is nothing to draw.")
     names = [_wrap_name(name) for name in table["product_class"]]

@@ -61,9 +61,8 @@ def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
             "plots.ranks requires the probability of every rank: pass `ranks(every_rank=True)`."
         )
     cell = 0.34 if n <= 12 else max(0.13, 4.4 / n)
-    ax = ensure_axes(
-        ax, 1.6 + measure_label_width(labels) * (1.0 if n <= 24 else 0.6) + cell * n, 1.0 + cell * n
-    )
+    size = 10 if n <= 24 else 6
+    ax = ensure_axes(ax, 1.6 + measure_label_width(labels) * (size / 10) + cell * n, 1.0 + cell * n)
     probability = table[[f"p_{r + 1}" for r in range(n)]].to_numpy()
     cells = np.ma.masked_less(probability, MIN_DRAWN)
     image = ax.imshow(
@@ -79,7 +78,6 @@ def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.hlines(rows, low, high, color="white", linewidth=2.6, zorder=2)
     ax.hlines(rows, low, high, color="black", linewidth=1.0, zorder=3)
     ax.scatter(mean, rows, s=16, color="black", edgecolor="white", linewidth=0.8, zorder=4)
-    size = 10 if n <= 24 else 6
     ax.set_yticks(rows, labels, fontsize=size)
     for text in ax.get_yticklabels():
         text.set_parse_math(False)

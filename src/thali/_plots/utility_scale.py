@@ -112,11 +112,10 @@ def _scale_logarithmically(ax: "Axes", low: float, high: float) -> None:
     room = max(high / low, 1.1) ** 0.05
     ax.set_xlim(low / room, high * room)
     ratio = high / low
-    ticks = (
-        MaxNLocator(5)
-        if ratio < 8
-        else LogLocator(subs=(1, 2, 5) if ratio < 500 else (1,), numticks=12)
-    )
-    ax.xaxis.set_major_locator(ticks)
+    if ratio < 8:
+        ax.xaxis.set_major_locator(MaxNLocator(5))
+    else:
+        subs = (1, 2, 5) if ratio < 500 else (1,)
+        ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from thali._digits import percent
-from thali._labels import plural, short_number
+from thali._digits import format_percent
+from thali._labels import format_plural, simplify_number
 from thali._late import carried_out_by
 from thali.errors import Argument, Clause, DataError, Message, Remedy, Setting
 
@@ -56,7 +56,7 @@ class Dependence:
     @property
     def size(self) -> str:
         """How many answers of how many people, and the design effect."""
-        answers = plural(short_number(self.answers), "answer")
+        answers = format_plural(simplify_number(self.answers), "answer")
         return f"{answers} from {self.number:,} respondents{effect_in_words(self.effect)}"
 
     @property
@@ -155,8 +155,8 @@ def format_dominance(share: float) -> str:
     if share < DOMINANT:
         return ""
     return (
-        f" One respondent contributes {percent(share)} of the information and largely determines"
-        " the result."
+        f" One respondent contributes {format_percent(share)} of the information and largely"
+        " determines the result."
     )
 
 

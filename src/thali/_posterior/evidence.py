@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import between
+from thali._arguments import check_open_interval
 from thali._described import Described, Description, as_text
-from thali._digits import percent
+from thali._digits import format_percent
 from thali._inference.mbar import estimate_constants
 from thali.errors import Argument, Message, Remedy
 
@@ -162,7 +162,7 @@ class LogEvidence(Described):
         """
         from scipy.special import stdtrit
 
-        wanted = between("probability", probability, "that of the interval")
+        wanted = check_open_interval("probability", probability, "that of the interval")
         half = (
             self.standard_error * float(stdtrit(self.df, 0.5 + 0.5 * wanted))
             if self.standard_error
@@ -286,8 +286,8 @@ def _judged(facts: dict[str, Any]) -> ConvergenceCheck:
     if not facts["swap_rate"] >= MIN_SWAPS:
         sentence = (
             f"The log evidence is not usable: adjacent temperatures of {of_chains} swap in"
-            f" {percent(facts['swap_rate'])} of attempts (target: at least {percent(MIN_SWAPS)});"
-            " repeat with ",
+            f" {format_percent(facts['swap_rate'])} of attempts (target: at least"
+            f" {format_percent(MIN_SWAPS)}); repeat with ",
             more,
             ", which also improves the choice of temperatures.",
         )
@@ -313,8 +313,8 @@ def _judged(facts: dict[str, Any]) -> ConvergenceCheck:
         sentence = (
             f"The {of_chains} agree: they differ by at most {facts['apart']:.1f} standard errors"
             f" (target: at most {MAX_DEVIATION:g}), do not drift, and adjacent temperatures swap"
-            f" in at least {percent(facts['swap_rate'])} of attempts (target: at least"
-            f" {percent(MIN_SWAPS)}).",
+            f" in at least {format_percent(facts['swap_rate'])} of attempts (target: at least"
+            f" {format_percent(MIN_SWAPS)}).",
         )
         return ConvergenceCheck(True, facts, Message(*sentence))
     return ConvergenceCheck(False, facts, Message(*sentence))

@@ -1,7 +1,7 @@
 """Intervals: equal-tailed, with the probability that is ArviZ's own default unless another one is
 asked for."""
 
-from thali._arguments import between
+from thali._arguments import check_open_interval
 
 INTERVAL = 0.89
 
@@ -9,7 +9,7 @@ INTERVAL = 0.89
 def tails_of(ci: float) -> tuple[float, float]:
     """Return the ends of an interval of that probability as quantiles; what is no probability is
     refused."""
-    ci = between("ci", ci, "the probability of an interval")
+    ci = check_open_interval("ci", ci, "the probability of an interval")
     return (1 - ci) / 2, (1 + ci) / 2
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import number
+from thali._digits import format_number
 from thali._inference.numerics.ranks import twice_ranks
 
 from .interval import INTERVAL, interval_columns, interval_name, tails_of
@@ -255,7 +255,7 @@ def main_rows(summary: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
     rows = summary.head(2).query("sd != 0")
     ends = zip(rows["mean"], *(rows[name] for name in interval_columns()), strict=True)
     texts = [
-        f"{number(mean)} ({interval_name()} {number(low)} to {number(high)})"
+        f"{format_number(mean)} ({interval_name()} {format_number(low)} to {format_number(high)})"
         for mean, low, high in ends
     ]
     return tuple(zip(map(str, rows.index), texts, strict=True))

@@ -5,14 +5,14 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import chain, islice
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from thali._data.roles import MISSING_WORDS
-from thali._labels import one_spelling, plural
+from thali._labels import format_plural, normalise_spelling
 from thali.errors import DataError
 
 Rows = Iterator[tuple[int, list[str]]]  # line number, cells
@@ -40,8 +40,7 @@ class TextTable:
     lines: list[int] | range
     decimal_comma: bool = False
     note: str = ""
-    # error about the first short row, if all rows reach the diagonal
-    short_rows: str = ""
+    is_triangle: bool = False  # whether the rows ended at the diagonal
 
 
 def join_notes(*notes: str) -> str:
@@ -64,7 +63,10 @@ def split_text_cells(file_bytes: bytes, joined: bool = False) -> TextTable:
         separator = _guess_separator(text)
     cells = split_even_text(text, separator)
     if cells is None:
-        cells = assemble_columns(_split_rows(text, separator), decimal_comma=separator != ",")
+        rows = list(_split_rows(text, separator))
+        completed_rows = complete_triangle(rows)
+        cells = assemble_columns(iter(completed_rows or rows), decimal_comma=separator != ",")
+        cells = replace(cells, is_triangle=completed_rows is not None)
     if not joined:
         check_repeated_header(cells)
     return cells
@@ -176,7 +178,7 @@ def split_even_text(text: str, separator: str) -> TextTable | None:
     if ((text_bytes[cell_ends].reshape(-1, width) == 10) != (np.arange(width) == width - 1)).any():
         return None
     cells = text[:-1].replace("\n", separator).split(separator)
-    header = [one_spelling(name) for name in cells[:width]]
+    header = [normalise_spelling(name) for name in cells[:width]]
     if not header[-1]:
         return None
     columns = [_strip_cells(cells[k::width]) for k in range(width, 2 * width)]
@@ -187,7 +189,7 @@ def split_even_text(text: str, separator: str) -> TextTable | None:
 
 def _strip_cells(column: list[str]) -> list[str]:
     """Return the cells without surrounding blanks."""
-    bare_cells = {cell: one_spelling(cell) for cell in set(column)}
+    bare_cells = {cell: normalise_spelling(cell) for cell in set(column)}
     if all(cell is bare_cell for cell, bare_cell in bare_cells.items()):
         return column
     return list(map(bare_cells.__getitem__, column))
@@ -198,12 +200,10 @@ def assemble_columns(
 ) -> TextTable:
     """Assemble columns from rows of cells.
 
-    `ragged`: a short row is an error; otherwise empty cells fill it. Row k may end after its label
-    and k numbers, as in a lower triangle; the error is then stored for callers that need complete
-    rows.
+    `ragged`: a short row is an error; otherwise empty cells fill it.
     """
     _, header = next(rows, (0, []))
-    header = [one_spelling(name) for name in header]
+    header = [normalise_spelling(name) for name in header]
     while header and not header[-1]:
         header.pop()
     first_rows = list(islice(rows, 2))
@@ -214,26 +214,20 @@ def assemble_columns(
             f"The first line contains only {' '.join(header)!r}, but column names are expected;"
             " remove all lines above the column names."
         )
-    # R's write.table gives the column of row labels no name; any other surplus cell is an error
-    if ragged and all(
-        len(cells) == len(header) + 1 and cells[0].strip() in header for _, cells in first_rows
-    ):
+    body = [*first_rows, *rows]
+    # R's write.table gives the column of row names no name; any other surplus cell is an error
+    if ragged and _has_row_names(header, [cells for _, cells in body], decimal_comma):
         header = ["", *header]
     width = len(header)
     columns: list[list[str]] = [[] for _ in header]
     lines: list[int] = []
-    short_rows, gaps = "", 0
-    for line_number, cells in chain(first_rows, rows):
+    gaps = 0
+    for line_number, cells in body:
         if len(cells) != width:
-            if ragged and len(cells) < width:
-                short_rows = short_rows or _describe_uneven_row(cells, width, line_number)
             check_paircomp(header, cells)
-            if any(cell.strip() for cell in cells[width:]) or (
-                short_rows and len(lines) + 2 < len(cells) < width
-            ):
-                raise DataError(_describe_uneven_row(cells, width, line_number))
             gaps += width - len(cells)
-            if gaps > MAX_CELLS:
+            is_short = ragged and len(cells) < width
+            if is_short or any(map(str.strip, cells[width:])) or gaps > MAX_CELLS:
                 raise DataError(_describe_uneven_row(cells, width, line_number))
             cells = cells[:width] + [""] * (width - len(cells))
         for column, cell in zip(columns, cells, strict=True):
@@ -242,7 +236,76 @@ def assemble_columns(
     for name, column in zip(header, columns, strict=True):
         check_paircomp([name], column[:1])
     return _drop_empty_columns(
-        header, [_strip_cells(column) for column in columns], lines, decimal_comma, note, short_rows
+        header, [_strip_cells(column) for column in columns], lines, decimal_comma, note
+    )
+
+
+def _has_row_names(header: list[str], rows: list[list[str]], is_plain: bool) -> bool:
+    """Return whether all rows begin with a row name, for which the header has no cell.
+
+    `is_plain`: the separator is not a comma, so no label was split.
+    """
+    if {len(cells) for cells in rows} != {len(header) + 1} or not any(
+        row[-1].strip() for row in rows
+    ):
+        return False
+    names = [cells[0].strip() for cells in rows]
+    is_name = is_plain or {*names} <= {*header} or all(map(INTEGER.fullmatch, names))
+    return is_name and len(rows) == len({*names})
+
+
+# Lower triangles, whose rows end at the diagonal --------------------------------------------------
+
+
+def complete_triangle(rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]] | None:
+    """Complete a lower triangle of numbers to a labelled square; None for another table.
+
+    The diagonal, the first row, the header and the labels may be absent. The first line may contain
+    the number of objects.
+    """
+    if len({len(cells) for _, cells in rows}) == 1:
+        return None
+    lines = [(line, list(map(normalise_spelling, cells))) for line, cells in rows]
+    for _, cells in lines:
+        while cells and not cells[-1]:
+            cells.pop()
+    if lines[0][1] == [str(len(lines) - 1)]:
+        lines = lines[1:]
+    header, labels = lines[0][1], [cells[0] for _, cells in lines]
+    if header[0] == "" or header[1:] == labels[1:]:  # the corner
+        header = header[1:]
+    objects = labels[1:] if labels[1:2] == header[:1] else [*header[:1], *labels[1:]]
+    if header not in (objects, objects[:-1]) or (
+        _is_numeric(header) and not all(map(INTEGER.fullmatch, header))
+    ):
+        objects = []
+    places = [str(k) for k in range(1, len(lines) + 2)]
+    for names, body, n_names in (
+        (objects, lines[1:], 1),
+        (labels if labels == places[:-1] or not _is_numeric(labels) else [], lines, 1),
+        (places, lines, 0),
+    ):
+        values = [cells[n_names:] for _, cells in body]
+        if not names or not all(map(_is_numeric, values)):
+            continue
+        if not n_names and len({row[-1] for row in values}) == 1:
+            names = names[:-1]  # the diagonal, all the same
+        n_absent, widths = len(names) - len(body), [len(row) for row in values]
+        if widths in ([*range(n_absent, len(names))], [*range(n_absent + 1, len(names) + 1)]):
+            cells_by_row = [[]] * n_absent + values
+            numbers = [lines[0][0]] * n_absent + [line for line, _ in body]
+            square = [
+                (number, [name, *cells, *[""] * (len(names) - len(cells))])
+                for number, name, cells in zip(numbers, names, cells_by_row, strict=True)
+            ]
+            return [(lines[0][0], ["", *names]), *square]
+    return None
+
+
+def _is_numeric(cells: list[str]) -> bool:
+    """Return whether all cells are numbers or missing."""
+    return all(
+        NUMBER.fullmatch(cell) or DECIMAL_COMMA.fullmatch(cell) or cell in MISSING for cell in cells
     )
 
 
@@ -293,6 +356,6 @@ def check_paircomp(header: list[str], cells: list[str]) -> None:
 def _describe_uneven_row(cells: list[str], width: int, line: int) -> str:
     """Return the error about a row with another number of cells than the header."""
     return (
-        f"Line {line} has {plural(len(cells), 'cell')}, but the header has {width} columns; give"
-        " every row the same number of cells (quote labels that contain the separator)."
+        f"Line {line} has {format_plural(len(cells), 'cell')}, but the header has {width} columns;"
+        " give every row the same number of cells (quote labels that contain the separator)."
     )

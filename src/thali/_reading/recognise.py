@@ -19,7 +19,7 @@ from thali._data.roles import (
     map_plain_names,
     refuse_ambiguous,
 )
-from thali._labels import as_label, shorten, suggest
+from thali._labels import format_label, shorten, suggest
 from thali._source import Source
 from thali.errors import Argument, ArgumentError, Clause, DataError, Message
 
@@ -56,7 +56,7 @@ def read_labels(path: Path) -> dict[str, str]:
                 "A table of labels needs two columns: the name in the data and the label to show;"
                 f" this table has {frame.shape[1]}."
             )
-        names, labels = ([as_label(cell) for cell in frame.iloc[:, side]] for side in (0, 1))
+        names, labels = ([format_label(cell) for cell in frame.iloc[:, side]] for side in (0, 1))
         for column_name, column in (("names", names), ("labels", labels)):
             if not all(column):
                 raise DataError(
@@ -132,13 +132,13 @@ def _list_text_cells(table: "RawTable") -> list[list[str]]:
 
 def _list_header_labels(table: "RawTable") -> list[str]:
     """Return the labels in the header, without the first column."""
-    return [as_label(name) for name in table.frame.columns[1:]]
+    return [format_label(name) for name in table.frame.columns[1:]]
 
 
 def _has_header_labels(table: "RawTable") -> bool:
     """Return whether the first column contains the labels of the header."""
     header = set(_list_header_labels(table))
-    return bool(header) and header <= set(map(as_label, table.frame.iloc[: 2 * len(header), 0]))
+    return bool(header) and header <= set(map(format_label, table.frame.iloc[: 2 * len(header), 0]))
 
 
 def _is_text_dtype(column: pd.Series) -> bool:
@@ -151,14 +151,14 @@ def _list_distinct_labels(column: pd.Series) -> list[str]:
     cells = column.dropna().unique()
     if len(cells) > _MAX_DISTINCT_LABELS:
         return []
-    return [label for cell in cells if (label := as_label(cell))]
+    return [label for cell in cells if (label := format_label(cell))]
 
 
 def _apply_labels(table: "RawTable", labels: Mapping[str, str], note: str = "") -> "RawTable":
     """Apply labels to a table, and add a note."""
 
     def replace_cell(cell: object) -> object:
-        return labels.get(as_label(cell), cell)
+        return labels.get(format_label(cell), cell)
 
     if table.sheets:
         sheets = tuple((title, _apply_labels(sheet, labels)) for title, sheet in table.sheets)
@@ -167,7 +167,9 @@ def _apply_labels(table: "RawTable", labels: Mapping[str, str], note: str = "") 
     for k in range(frame.shape[1]):
         column = frame.iloc[:, k]
         if _is_text_dtype(column):
-            renamed_cells = [cell for cell in column.dropna().unique() if as_label(cell) in labels]
+            renamed_cells = [
+                cell for cell in column.dropna().unique() if format_label(cell) in labels
+            ]
             if renamed_cells:
                 frame.isetitem(
                     k,
@@ -284,7 +286,6 @@ def recognise(
         for shape in tried_shapes
         if any(options.get(name) is not None for name in shape.named_by)
     ]
-    triangles = {shape.name for shape in tried_shapes if shape.triangle}
     conditions = RowFilter.parse(where)
     with prefix_errors(table.file):
         holdout_filter = RowFilter.parse(holdouts, "holdouts")
@@ -299,8 +300,6 @@ def recognise(
             columns = options.get(role) or ()
             for name in [columns] if isinstance(columns, str) else columns:
                 get_column(table.frame, name)
-        if table.short_rows and not triangles:
-            raise DataError(table.short_rows)
         is_known = len(data_kinds) == 1
         if len(data_kinds) > 1:
             is_known = all(find_data_spec(kind).of_objects for kind in data_kinds)
@@ -320,10 +319,8 @@ def recognise(
             raise _ambiguity_error(sure_readings, data_kinds)
         reading = next(iter(sure_readings), None)
         if reading is not None and reading.doubt is not None:
-            if asks or not data_kinds or SIMILARITIES in data_kinds:
+            if asks or not data_kinds or (SIMILARITIES in data_kinds and not is_known):
                 raise RecognitionError(reading.doubt, (SIMILARITIES, reading.kind), data_kinds)
-        if table.short_rows and not (reading is not None and reading.shape in triangles):
-            raise DataError(table.short_rows)
         if reading is None and options.get(COVARIATES) is not None:
             raise RecognitionError(_missing_order_message(table), (), data_kinds)
         if reading is None:

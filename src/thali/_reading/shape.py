@@ -8,7 +8,7 @@ from thali._data.columns import collect_notes, get_column, is_row_number
 from thali._data.described_columns import ColumnsRead, list_respondent_candidates
 from thali._data.roles import Role, column_names
 from thali._labels import shorten
-from thali.errors import PYTHON, Argument, DataError, Message, Words
+from thali.errors import PYTHON, Argument, Clause, DataError, Message, Setting, Value, Words
 
 from .practice import warn_about_practice
 from .table import RawTable, prefix_errors
@@ -102,6 +102,14 @@ class Lack(NamedTuple):
     near: int = 1  # number of matching parts; errors name the nearest shape
 
 
+OF_DISTANCES = Clause(
+    "; for distances set ",
+    Setting("dissimilarities", "linear"),
+    " or ",
+    Value("dissimilarities", "exponential"),
+)
+
+
 def raise_error(message: str) -> Any:
     """Raise a DataError with this message."""
     raise DataError(message)
@@ -122,7 +130,6 @@ class Shape:
     main: tuple[str, ...] = ()  # arguments that name the main columns
     # contents of the shape without such columns, for errors about unknown tables
     needs: str = ""
-    triangle: bool = False  # whether rows may end at the diagonal
     # returns the missing column of a table that nearly has this shape
     lacks: Callable[[RawTable], "Lack | None"] = lambda table: None
 

@@ -17,19 +17,19 @@ import pandas as pd
 from thali._data.choices.rankings import TIED
 from thali._data.columns import get_column, is_row_number, note_thousands, refuse_nested
 from thali._data.described_columns import find_side_columns
-from thali._data.pairs.trials import STEMS
 from thali._data.roles import (
     BEST,
     CHOSEN_OF_TWO,
     ODD,
     RESPONDENT,
     ROW_NUMBERS,
+    STEMS,
     WORST,
     column_names,
     map_plain_names,
     simplify_name,
 )
-from thali._labels import as_label, plural, positions, shorten
+from thali._labels import format_label, format_plural, index_labels, shorten
 from thali._source import Source, read_source
 from thali.errors import Argument, DataError
 
@@ -209,7 +209,7 @@ def read_parquet_frame(file_bytes: bytes) -> "pd.DataFrame":
         ).set_axis(names, axis=1)
     if not len(frame):
         raise DataError("The file has a header but no rows of data.")
-    return frame.set_axis([as_label(name) for name in frame.columns], axis=1)
+    return frame.set_axis([format_label(name) for name in frame.columns], axis=1)
 
 
 def _check_parquet_size(file_bytes: bytes) -> None:
@@ -427,7 +427,7 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
         *(f"variable{k}" for k in range(1, width[0] + 1)),
     ]
     omission_note = (
-        f"; {plural(n_unanswered, 'task')} without an answer dropped" if n_unanswered else ""
+        f"; {format_plural(n_unanswered, 'task')} without an answer dropped" if n_unanswered else ""
     )
     return TextTable(
         header,
@@ -485,8 +485,7 @@ class RawTable:
     file: str  # its name, for errors
     named: bool = True  # False: the columns have no names, as in a bare square of numbers
     note: str = ""  # what was ignored or changed
-    # error about short rows, unless the table is a triangle
-    short_rows: str = ""
+    is_triangle: bool = False  # whether the rows ended at the diagonal
     # sheets of a workbook with several squares, by title
     sheets: "tuple[tuple[str, RawTable], ...]" = ()
     # for text tables; None: the file stores the types of columns
@@ -505,11 +504,6 @@ class RawTable:
     def square(self) -> Square | None:
         """The table as a square, or None if it is not one."""
         return find_square(self.frame, self.named)
-
-    def check_row_lengths(self) -> None:
-        """Raise if rows are too short."""
-        if self.short_rows:
-            raise DataError(f"{self.file}: {self.short_rows}")
 
     def filter_rows(self, where: RowFilter) -> "RawTable":
         """Return the rows that fulfil the conditions; the note reports their number."""
@@ -536,7 +530,7 @@ class RawTable:
         for name in names:
             get_column(self.frame, name)
         row_numbers = []
-        has_rows = self.named and not self.sheets and not self.short_rows
+        has_rows = self.named and not self.sheets
         if has_rows and (self.square is None or self.square.is_bare):
             row_numbers = [
                 name
@@ -637,7 +631,6 @@ def read_table(path: str | Path | Source, where: str | Sequence[str] | None = No
     """
     conditions = RowFilter.parse(where)
     table = load(path)
-    table.check_row_lengths()
     with prefix_errors(table.file):
         table = table.filter_rows(conditions)
     return table.frame.reset_index(drop=True)
@@ -740,6 +733,8 @@ def build_raw_table(
         lines = [1, *lines]
         header = [str(k) for k in range(len(header))]
     distinct = [dict.fromkeys(column) for column in columns]
+    if has_names:
+        _refuse_numeric_header(header, distinct)
     text_columns = {**_find_text_columns(header, distinct), **(texts or {})}
     typed_columns = {
         name: _convert_column(column, distinct_cells, cells.decimal_comma, text_columns.get(name))
@@ -755,8 +750,25 @@ def build_raw_table(
             {name: columns_of[name] for name in typed_columns if frame[name].dtype.kind == "f"},
         )
     return RawTable(
-        frame, file, has_names, cells.note, cells.short_rows, decimal_comma=cells.decimal_comma
+        frame, file, has_names, cells.note, cells.is_triangle, decimal_comma=cells.decimal_comma
     )
+
+
+def _refuse_numeric_header(header: list[str], columns: list[dict[str, None]]) -> None:
+    """Raise if the header contains integers like all rows, so that it may be a row of data."""
+    cells = [cell for column in columns for cell in column]
+    is_like_rows = all(map(INTEGER.fullmatch, (*header, *cells)))
+    # options called 1, 2, 3, ..., or years
+    if not is_like_rows or header == [str(k + int(header[0])) for k in range(len(header))]:
+        return
+    numbers = list(map(int, cells))
+    if min(numbers) <= min(map(int, header)) and max(map(int, header)) <= max(numbers):
+        raise DataError(
+            f"The first line ({' '.join(header)}) contains integers, like the other lines, but"
+            " column names are expected. Add a line of names above it, such as 'object1',"
+            " 'object2', 'odd' for triplets or 'winner', 'loser' for comparisons; if these are"
+            " names, rename the columns."
+        )
 
 
 def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:
@@ -789,9 +801,7 @@ def _drop_qualtrics_lines(cells: TextTable) -> TextTable:
         return cells
     note = join_notes(cells.note, "Qualtrics header lines (questions and IDs) dropped")
     columns = [column[2:] for column in cells.columns]
-    return TextTable(
-        cells.header, columns, cells.lines[2:], cells.decimal_comma, note, cells.short_rows
-    )
+    return TextTable(cells.header, columns, cells.lines[2:], cells.decimal_comma, note)
 
 
 def is_text_column(texts: set[str], decimal_comma: bool) -> bool | None:
@@ -818,7 +828,7 @@ def reread_label(label: str) -> str:
     >>> reread_label("tea"), reread_label("001"), reread_label("1e2")
     ('tea', '001', '100')
     """
-    return as_label(_convert_column([label], {label: None}, False)[0])
+    return format_label(_convert_column([label], {label: None}, False)[0])
 
 
 def _convert_column(
@@ -862,6 +872,6 @@ def _build_text_array(
     column: list[str], distinct: dict[str, None]
 ) -> "np.ndarray | pd.api.extensions.ExtensionArray":
     """Build an array of texts in which empty cells are missing."""
-    text_index = positions(distinct)
+    text_index = index_labels(distinct)
     codes = np.fromiter(map(text_index.__getitem__, column), np.int64, len(column))
     return pd.Series([text or None for text in text_index]).array.take(codes)

@@ -1,4 +1,4 @@
-"""How findings are shown: each file renders them, none computes.
+"""Rendering of findings: each file renders findings, none computes them.
 
 readable.py  a table as people read it: headings, intervals in one column, cells as text
 text.py      a terminal

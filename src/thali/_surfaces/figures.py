@@ -1,13 +1,11 @@
-"""Pictures drawn: each figure once, for a page and for files alike; the same bytes for the same
-picture."""
+"""Pictures as files: each figure is drawn once; the same picture gives the same bytes."""
 
 import io
 from typing import Any, Protocol
 
-from thali._labels import printable
+from thali._labels import escape_unprintable
 
-# Text stays text in SVG and PDF; the fonts of the reader have the widths of those that matplotlib
-# reckons with.
+# Text remains text in SVG and PDF; the reader's fonts must have the widths of matplotlib's fonts.
 STYLE: Any = {
     "figure.autolayout": False,
     "figure.constrained_layout.use": False,
@@ -16,37 +14,34 @@ STYLE: Any = {
     "pdf.fonttype": 42,
     "font.family": ["DejaVu Sans"],
 }
-_MARGIN = 0.05  # inches around what is drawn
+_MARGIN = 0.05  # inches around the drawing
 _UNDATED = {"png": None, "svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}
-KINDS = tuple(_UNDATED)
+PICTURE_FORMATS = tuple(_UNDATED)
 _DOTS = 150
-# of the place of axes, as a share of the figure, and of its part that is drawn on, in inches
-_DIGITS = 9
+_DIGITS = 9  # decimals of the positions of axes and of the bounding box
 
 
 class Drawable(Protocol):
-    """A `Picture`, or what else draws axes."""
+    """A `Picture`, or another object that draws axes."""
 
     def draw(self) -> Any:
-        """The axes."""
+        """Draw and return the axes."""
 
 
 class Figures:
-    """The figures of pictures, kept open until the block ends, so that what shows one twice draws
-    it once.
+    """The figures of pictures, kept open so that each is drawn only once.
 
-    A figure is laid out once, before it is saved for the first time: its files differ in their dots
-    alone.
+    A figure is laid out once, before it is first saved, so its files differ only in resolution.
 
     Examples
     --------
     >>> with Figures() as figures:
-    ...     figures.saved  # doctest: +ELLIPSIS
-    <bound method Figures.saved ...>
+    ...     figures.save  # doctest: +ELLIPSIS
+    <bound method Figures.save ...>
     """
 
     def __init__(self) -> None:
-        # the picture, so that its number is of no other
+        # keeps each picture alive, so that its id is unique
         self._drawn: dict[int, tuple[Drawable, Any, Any]] = {}
 
     def __enter__(self) -> "Figures":
@@ -59,28 +54,32 @@ class Figures:
             pyplot.close(figure)
         self._drawn.clear()
 
-    def saved(
-        self, picture: Drawable, kind: str, dots: float = _DOTS, across: int | None = None
+    def save(
+        self, picture: Drawable, picture_format: str, dots: float = _DOTS, across: int | None = None
     ) -> bytes:
-        """A `Picture`, or what else draws axes, as a file of that kind, with `dots` per inch where
-        it has any.
+        """Return a picture as a file of a format, at `dots` per inch.
 
-        `across`: the whole figure, of so many dots from left to right, rather than the part that is
-        drawn on.
+        `across`: width of the complete figure in dots; without it, only the bounding box is saved.
         """
         import matplotlib
 
         with matplotlib.rc_context(STYLE):
-            figure, box = self._of(picture)
+            figure, box = self._lay_out(picture)
             if across is not None:
                 dots, box = across / figure.get_size_inches()[0], None
-            content = io.BytesIO()
-            figure.savefig(content, format=kind, dpi=dots, bbox_inches=box, metadata=_UNDATED[kind])
-        found = content.getvalue()
-        return printable(found.decode()).encode() if kind == "svg" else found
+            buffer = io.BytesIO()
+            figure.savefig(
+                buffer,
+                format=picture_format,
+                dpi=dots,
+                bbox_inches=box,
+                metadata=_UNDATED[picture_format],
+            )
+        image = buffer.getvalue()
+        return escape_unprintable(image.decode()).encode() if picture_format == "svg" else image
 
-    def _of(self, picture: Drawable) -> tuple[Any, Any]:
-        """The figure of a picture, laid out, and the part of it that is drawn on, in inches."""
+    def _lay_out(self, picture: Drawable) -> tuple[Any, Any]:
+        """Return the figure of a picture and its bounding box in inches."""
         import matplotlib
         import numpy as np
         from matplotlib import pyplot
@@ -88,18 +87,18 @@ class Figures:
 
         if id(picture) not in self._drawn:
             matplotlib.use("Agg")  # pictures go to files, so no display is needed
-            before = set(pyplot.get_fignums())
+            open_numbers = set(pyplot.get_fignums())
             try:
                 figure = np.ravel(picture.draw())[0].figure
                 figure.draw_without_rendering()
                 box = figure.get_tightbbox().padded(_MARGIN)
                 box = Bbox(box.get_points().round(_DIGITS))
             except BaseException:
-                for number in set(pyplot.get_fignums()) - before:
+                for number in set(pyplot.get_fignums()) - open_numbers:
                     pyplot.close(number)
                 raise
             figure.set_layout_engine(None)
-            # the layout of several differs in its last digits, by where they lie in memory
+            # layouts of several axes differ in the last digits, by their order in memory
             for axes in figure.axes:
                 axes.set_position(np.round(axes.get_position(original=True).bounds, _DIGITS))
             self._drawn[id(picture)] = picture, figure, box

@@ -1,5 +1,4 @@
-"""Findings as a page: one HTML file that needs nothing from anywhere, made by the templates in
-page/."""
+"""Findings as one self-contained HTML file, made by the templates in page/."""
 
 import base64
 import contextlib
@@ -15,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from thali._described import Facts
 from thali._digits import PAGE_MARKS
 from thali._inference.warn import warn_of_loss
-from thali._labels import printable
-from thali._model.aliases import plain
+from thali._labels import escape_unprintable
+from thali._model.aliases import normalise_name
 from thali._model.common_findings import has_draws
 from thali._model.finding import (
     ANSWERS,
@@ -30,14 +29,14 @@ from thali._model.finding import (
     Findings,
     Picture,
 )
-from thali._model.references import cited_in
-from thali._model.registry import spec_of
-from thali._model.versions import made_by, versions
+from thali._model.references import list_references
+from thali._model.registry import find_spec
+from thali._model.versions import describe_versions, format_report_footer
 from thali._page import markup, policy
 from thali.errors import Words
 
 from .figures import Figures
-from .readable import readable
+from .readable import format_table
 
 if TYPE_CHECKING:
     import jinja2
@@ -46,26 +45,26 @@ if TYPE_CHECKING:
     from thali._model.base import Model
 
 
-# What a report consists of: a cover, an answer, chapters of sections, before any of it is HTML ----
+# Parts of a report: a cover, a result, chapters of sections ---------------------------------------
 
 
 class PageTable(NamedTuple):
-    """A table of the answer."""
+    """A table of a section."""
 
     title: str
     frame: "pandas.DataFrame"  # its index is shown if it has a name
-    is_pictured: bool = False  # and then folded
+    is_pictured: bool = False  # a picture shows it, so it is folded
 
 
 class Section(NamedTuple):
-    """A part of a report under a heading of its own; what is empty is not shown."""
+    """A section of a report; empty parts are not shown."""
 
     title: str
     sentences: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
     tables: tuple[PageTable, ...] = ()
     simulator: Any = None  # the market of a finding's `widget`
-    facts: Facts = ()  # names and values
+    facts: Facts = ()  # name and text
     code: str = ""
     entries: tuple[str, ...] = ()  # a list, such as of references
 
@@ -78,16 +77,18 @@ class Chapter(NamedTuple):
 
 
 class Light(NamedTuple):
-    """Good news or bad about the answer, in a line."""
+    """A line that reports whether a part of the result is reliable."""
 
     is_good: bool
     headline: str
-    where: str  # the title of the section that says more
+    where: str  # the title of the section with details
 
 
 class Cover(NamedTuple):
-    """What the author of a report calls it, "" being what thali calls it; and its data and day, ""
-    being unknown."""
+    """Title, author and question of a report, and its data and date.
+
+    An empty title or question is replaced by a text of thali; empty data or date are unknown.
+    """
 
     title: str = ""
     author: str = ""
@@ -100,12 +101,12 @@ class Document(NamedTuple):
     """A report."""
 
     title: str
-    question: str  # that was asked
+    question: str  # the research question
     facts: tuple[str, ...]  # in a line below the title: the model, the data, the author
-    lead: Section | None  # the answer to it
+    lead: Section | None  # the section that answers the question
     lights: tuple[Light, ...]
     chapters: tuple[Chapter, ...]
-    made: str  # when and by what
+    made: str  # date and version
 
 
 _TITLES = {
@@ -115,207 +116,248 @@ _TITLES = {
     METHODS: "Methods",
     STATISTICS: "Statistical details",
 }
-_ORDER = {True: 0, None: 1, False: 2}  # of findings that lead, may lead, leave that to others
+_ORDER = {True: 0, None: 1, False: 2}  # findings that lead, may lead, do not lead
 SETTINGS, REFERENCES = "Settings and versions", "References"
 
 
-def document_of(
+def build_model_document(
     model: "Model", findings: Findings, command: str, words: Words, cover: Cover
 ) -> Document:
-    """The report of a model; `command` is what was typed, "" if that is not known."""
-    cover = cover._replace(date=_date(model) or cover.date)
-    facts = (fit_in_words(model),)
-    run = Section(SETTINGS, facts=(*_run(model), *versions()), code=command or model._as_python())
-    return _document(list(findings.of(PAGE)), words, facts, run, made_by(_date(model)), cover)
+    """Build the report of a model; `command`: the typed command or ""."""
+    cover = cover._replace(date=_find_fit_date(model) or cover.date)
+    facts = (describe_fit(model),)
+    run = Section(
+        SETTINGS,
+        facts=(*_list_run_facts(model), *describe_versions()),
+        code=command or model._format_python(),
+    )
+    return _assemble_document(
+        list(findings.select_surface(PAGE)),
+        words,
+        facts,
+        run,
+        format_report_footer(_find_fit_date(model)),
+        cover,
+    )
 
 
-def document_of_answer(
+def build_result_document(
     findings: Findings,
     command: str,
     words: Words,
     cover: Cover,
-    about: str = "",
+    description: str = "",
     settings: Facts = (),
 ) -> Document:
-    """The report of anything else that has findings; `about`: what it is of, `settings`: those it
-    was made with."""
-    run = Section(SETTINGS, facts=(*settings, *versions()), code=command)
-    return _document(
-        list(findings.of(PAGE)), words, (about,) if about else (), run, made_by(), cover
+    """Build the report of any other result with findings.
+
+    `about`: a description of the result; `settings`: its settings.
+    """
+    run = Section(SETTINGS, facts=(*settings, *describe_versions()), code=command)
+    return _assemble_document(
+        list(findings.select_surface(PAGE)),
+        words,
+        (description,) if description else (),
+        run,
+        format_report_footer(),
+        cover,
     )
 
 
-def _document(
-    shown: list[Finding],
+def _assemble_document(
+    shown_findings: list[Finding],
     words: Words,
     facts: tuple[str, ...],
     run: Section,
-    made: str,
+    origin_note: str,
     cover: Cover,
 ) -> Document:
-    asked = " ".join(
-        sentence for found in shown if found.key == "asked" for sentence in found.sentences(words)
+    """Build a report from its findings."""
+    asked_question = " ".join(
+        sentence
+        for finding in shown_findings
+        if finding.key == "asked"
+        for sentence in finding.format_sentences(words)
     )
-    # which the question that leads says in short
-    is_title = not cover.title and asked.endswith("?")
-    run = run._replace(title="", facts=(*run.facts, *[("Question", asked)] * is_title))
-    shown = [found for found in shown if found.key != "asked"]
-    lead = _lead(shown)
+    # the title then is the short form of the question
+    is_title = not cover.title and asked_question.endswith("?")
+    run = run._replace(title="", facts=(*run.facts, *[("Question", asked_question)] * is_title))
+    shown_findings = [finding for finding in shown_findings if finding.key != "asked"]
+    lead = _choose_lead(shown_findings)
     lights = tuple(
-        Light(found.good, found.headline, found.question)
-        for found in shown
-        if found.good is not None
+        Light(finding.good, finding.headline, finding.question)
+        for finding in shown_findings
+        if finding.good is not None
     )
-    cited = cited_in(text for found in shown for text in (found.sentence, *found.notes))
+    cited = list_references(
+        text for finding in shown_findings for text in (finding.sentence, *finding.notes)
+    )
     chapters = [
         Chapter(_TITLES[name], sections)
         for name in CHAPTERS
-        if (sections := _sections([found for found in shown if found.chapter == name], lead, words))
+        if (
+            sections := _build_sections(
+                [finding for finding in shown_findings if finding.chapter == name], lead, words
+            )
+        )
     ]
     chapters.append(Chapter(SETTINGS, (run,)))
     chapters += [Chapter(REFERENCES, (Section("", entries=cited),))] if cited else []
     return Document(
         title=cover.title or lead.question,
-        question=cover.question or asked * (not is_title),
+        question=cover.question or asked_question * (not is_title),
         facts=(cover.data, cover.date, *facts, cover.author),
-        lead=Section(lead.question, tuple(lead.sentences(words)[:1]), _pictures(lead)),
+        lead=Section(lead.question, tuple(lead.format_sentences(words)[:1]), _list_pictures(lead)),
         lights=lights,
         chapters=tuple(chapters),
-        made=made,
+        made=origin_note,
     )
 
 
-def _lead(shown: list[Finding]) -> Finding:
-    """The finding that answers what was asked: one that says so, else the first with a sentence and
-    a picture."""
-    answers = [found for found in shown if found.chapter == ANSWERS and found.good is None] or shown
-    return min(
-        answers, key=lambda found: (_ORDER[found.leads], not (found.sentence and found.picture))
-    )
+def _choose_lead(shown_findings: list[Finding]) -> Finding:
+    """Return the finding that answers the research question.
+
+    It is a finding that is marked as such, or else the first with a sentence and a picture.
+    """
+    candidates = [
+        finding for finding in shown_findings if finding.chapter == ANSWERS and finding.good is None
+    ] or shown_findings
+
+    def rank(finding: Finding) -> tuple[int, bool]:
+        return _ORDER[finding.leads], not (finding.sentence and finding.picture)
+
+    return min(candidates, key=rank)
 
 
-def _pictures(found: Finding) -> tuple[Picture, ...]:
-    return () if found.picture is None else (found.picture,)
+def _list_pictures(finding: Finding) -> tuple[Picture, ...]:
+    """Return the picture of a finding, if it has one."""
+    return () if finding.picture is None else (finding.picture,)
 
 
-def _sections(shown: list[Finding], lead: Finding, words: Words) -> tuple[Section, ...]:
-    """A section for each finding; of the one that leads what does not stand there yet."""
-    sections = [section_of(found, words) for found in shown]
-    rest = [
-        section._replace(sentences=section.sentences[1:], pictures=()) if found is lead else section
-        for found, section in zip(shown, sections, strict=True)
+def _build_sections(
+    shown_findings: list[Finding], lead: Finding, words: Words
+) -> tuple[Section, ...]:
+    """Build one section per finding; the lead's section omits its shown parts."""
+    sections = [build_section(finding, words) for finding in shown_findings]
+    other_sections = [
+        section._replace(sentences=section.sentences[1:], pictures=())
+        if finding is lead
+        else section
+        for finding, section in zip(shown_findings, sections, strict=True)
     ]
-    return tuple(section for section in rest if any(section[1:]))
+    return tuple(section for section in other_sections if any(section[1:]))
 
 
-def section_of(found: Finding, words: Words) -> Section:
-    """A finding as a part of a page."""
-    sentences = found.sentences(words)
-    if found.key == "methods":
+def build_section(finding: Finding, words: Words) -> Section:
+    """Build the section of a finding."""
+    sentences = finding.format_sentences(words)
+    if finding.key == "methods":
         sentences = [" ".join(sentences)]
-    table = found.to_read
+    table = finding.main_table
     tables = (
         ()
         if table is None or not len(table)
-        else (PageTable(found.title, table, found.picture is not None),)
+        else (PageTable(finding.title, table, finding.picture is not None),)
     )
-    return Section(found.question, tuple(sentences), _pictures(found), tables, found.widget)
+    return Section(
+        finding.question, tuple(sentences), _list_pictures(finding), tables, finding.widget
+    )
 
 
-def fit_in_words(model: "Model") -> str:
-    """The model and its data."""
-    return f"{_name(model)} of {model._fitted_to_}"
+def describe_fit(model: "Model") -> str:
+    """Return the model and its data as text."""
+    return f"{_format_model_name(model)} of {model._fitted_to_}"
 
 
-def _name(model: Any) -> str:
-    """The model as a heading."""
-    spec = spec_of(model)
+def _format_model_name(model: Any) -> str:
+    """Return the name of a model as a heading."""
+    spec = find_spec(model)
     if spec is None:
         return type(model).__name__
-    names = [alias for alias in spec.aliases if plain(alias) == plain(spec.name)]
+    names = [alias for alias in spec.aliases if normalise_name(alias) == normalise_name(spec.name)]
     return names[0] if names else spec.name.replace("-", " ").capitalize()
 
 
-def _run(model: "Model") -> tuple[tuple[str, str], ...]:
-    """What the model and the run were."""
+def _list_run_facts(model: "Model") -> tuple[tuple[str, str], ...]:
+    """Return the model and the settings of its run, by name."""
     facts = [("Model", " ".join(model._format_call().split()))]
     facts += [
-        (name.replace("_", " ").capitalize(), _number(name, value))
-        for name, value in model._run_settings().items()
+        (name.replace("_", " ").capitalize(), _format_setting(name, setting))
+        for name, setting in model._get_run_settings().items()
     ]
     return tuple(facts)
 
 
-def _number(name: str, value: int) -> str:
-    """A setting as it is read; a seed as it is typed."""
-    return str(value) if name == "random_seed" else f"{value:,}"
+def _format_setting(name: str, setting: int) -> str:
+    """Return a setting as text; a seed has no commas."""
+    return str(setting) if name == "random_seed" else f"{setting:,}"
 
 
-def _date(model: Any) -> str:
-    """The day of the draws."""
+def _find_fit_date(model: Any) -> str:
+    """Return the day of the draws, or ""."""
     return str(model.posterior_.attrs["created_at"])[:10] if has_draws(model) else ""
 
 
-# A report as one HTML file that needs nothing from anywhere ---------------------------------------
+# A report as one HTML file ------------------------------------------------------------------------
 
 
-# Pictures as part of a page: SVG of the same bytes for the same answer, or PNG where that is
-# smaller
-
-
-MAX_SVG = 150_000  # bytes; larger ones become PNG
-_DOTS, _COLOURS = 110, 64  # per inch, of a PNG
+MAX_SVG = 150_000  # bytes; larger pictures become PNG
+_DOTS, _COLOURS = 110, 64  # resolution per inch and colours of a PNG
 _FONTS = "'DejaVu Sans', Verdana, 'Noto Sans', sans-serif"
 
 
-Made = TypeVar("Made")
+Drawing = TypeVar("Drawing")
 
 
-def attempted(what: str, make: Callable[[], Made]) -> Made | None:
-    """What `make` returns; None and a warning that names `what` if it fails, so that nothing else
-    is lost with it."""
+def make_or_warn(name: str, make: Callable[[], Drawing]) -> Drawing | None:
+    """Return the result of `make`; if it fails, warn and return None.
+
+    `name`: the name of the result in the warning.
+    """
     try:
         return make()
-    except Exception as error:  # whatever it is: the rest of the answer is worth more
-        warn_of_loss(f"{what} could not be made", error)
+    except Exception as error:  # any error: the rest of the report is still useful
+        warn_of_loss(f"{name} could not be made", error)
         return None
 
 
 class PagePicture(NamedTuple):
-    """A picture as the page shows it."""
+    """A picture on a page."""
 
     content: str  # HTML
     caption: str
-    number: int  # on the page, from 1
+    number: int  # position on the page, from 1
 
 
-def drawn(figures: Figures, picture: Picture, number: int) -> PagePicture:
-    """The picture with that number on the page."""
-    svg = figures.saved(picture, "svg").decode()
+def draw_page_picture(figures: Figures, picture: Picture, number: int) -> PagePicture:
+    """Draw a picture of a page as SVG, or as PNG if that is smaller."""
+    svg = figures.save(picture, "svg").decode()
     if len(svg) <= MAX_SVG:
-        content = _inline(svg, picture.caption, f"p{number}-")
+        picture_html = _inline_svg(svg, picture.caption, f"p{number}-")
     else:
-        png = base64.b64encode(_few_colours(figures.saved(picture, "png", _DOTS))).decode()
-        content = f'<img src="data:image/png;base64,{png}" alt="{html.escape(picture.caption)}">'
-    return PagePicture(content, picture.caption, number)
+        png = base64.b64encode(_reduce_colours(figures.save(picture, "png", _DOTS))).decode()
+        picture_html = (
+            f'<img src="data:image/png;base64,{png}" alt="{html.escape(picture.caption)}">'
+        )
+    return PagePicture(picture_html, picture.caption, number)
 
 
-def _few_colours(png: bytes) -> bytes:
-    """The same picture with a palette, a third of the size or less."""
+def _reduce_colours(png: bytes) -> bytes:
+    """Return a PNG with a palette, at most a third of its size."""
     from PIL import Image
 
-    content = io.BytesIO()
+    buffer = io.BytesIO()
     picture = (
         Image.open(io.BytesIO(png))
         .convert("RGB")
         .quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     )
-    picture.save(content, format="png", optimize=True)
-    return content.getvalue()
+    picture.save(buffer, format="png", optimize=True)
+    return buffer.getvalue()
 
 
-def _inline(svg: str, caption: str, prefix: str) -> str:
-    """The SVG as a part of a page whose other pictures have the same names inside."""
+def _inline_svg(svg: str, caption: str, prefix: str) -> str:
+    """Return an SVG as an element of a page; `prefix` makes its names unique."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(
         r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>|<!--.*?-->", "", svg, flags=re.DOTALL
@@ -324,7 +366,7 @@ def _inline(svg: str, caption: str, prefix: str) -> str:
     svg = svg.replace("url(#", f"url(#{prefix}").replace('href="#', f'href="#{prefix}')
     svg = svg.replace("font-family: 'DejaVu Sans'", f"font-family: {_FONTS}")
     svg = svg.replace("'DejaVu Sans'; ", f"{_FONTS}; ").replace("'DejaVu Sans'\"", f'{_FONTS}"')
-    head, rest = svg.split(">", 1)
+    head, body = svg.split(">", 1)
     width = float(re.search(r'width="([\d.]+)pt"', head)[1]) * 96 / 72  # type: ignore[index]
     height = float(re.search(r'height="([\d.]+)pt"', head)[1]) * 96 / 72  # type: ignore[index]
     view = re.search(r'viewBox="[^"]*"', head)[0]  # type: ignore[index]
@@ -333,15 +375,15 @@ def _inline(svg: str, caption: str, prefix: str) -> str:
         f' aria-labelledby="{prefix}title" xmlns="http://www.w3.org/2000/svg"'
         ' xmlns:xlink="http://www.w3.org/1999/xlink"'
     )
-    return f'{head}><title id="{prefix}title">{html.escape(caption)}</title>{rest}'
+    return f'{head}><title id="{prefix}title">{html.escape(caption)}</title>{body}'
 
 
-_LONG = 15  # rows, above which a table is folded
-MAX_ROWS = 1_000  # of a table that are shown
+_LONG = 15  # rows; longer tables are folded
+MAX_ROWS = 1_000  # maximum rows of a table
 
 
 class _PageRows(NamedTuple):
-    """A table as the page shows it; each cell with its class of style."""
+    """A table on a page; each cell has a style class."""
 
     title: str
     size: str
@@ -351,22 +393,32 @@ class _PageRows(NamedTuple):
     is_folded: bool
 
 
-def rendered(document: Document, figures: Figures | None = None) -> str:
-    """The page; the same document gives the same text. `figures`: those that are drawn already."""
+def render_document(document: Document, figures: Figures | None = None) -> str:
+    """Render a report as HTML; the same report gives the same text.
+
+    `figures`: figures drawn so far.
+    """
     with contextlib.nullcontext(figures) if figures is not None else Figures() as drawing:
-        return _rendered(document, drawing)
+        return _render_template(document, drawing)
 
 
-def _rendered(document: Document, figures: Figures) -> str:
-    pictures = itertools.count(1)
+def _render_template(document: Document, figures: Figures) -> str:
+    """Render the template of a report."""
+    picture_numbers = itertools.count(1)
     sections = [section for chapter in document.chapters for section in chapter.sections]
     scripts = (
-        [_file("market.js") + _file("simulator.js")]
+        [_read_file("market.js") + _read_file("simulator.js")]
         if any(section.simulator for section in sections)
         else []
     )
-    lead = None if document.lead is None else _section(document.lead, "answer", pictures, figures)
-    chapters = [_chapter(chapter, pictures, figures) for chapter in document.chapters]
+    lead = (
+        None
+        if document.lead is None
+        else _build_section_context(document.lead, "answer", picture_numbers, figures)
+    )
+    chapters = [
+        _build_chapter_context(chapter, picture_numbers, figures) for chapter in document.chapters
+    ]
     anchor_of = {
         section["title"]: section["anchor"]
         for chapter in chapters
@@ -375,8 +427,8 @@ def _rendered(document: Document, figures: Figures) -> str:
     lights = [
         light._asdict() | {"anchor": anchor_of.get(light.where, "")} for light in document.lights
     ]
-    return printable(
-        _template().render(
+    return escape_unprintable(
+        _load_template().render(
             title=" ".join(document.title.split()),
             question=document.question,
             facts=document.facts,
@@ -384,76 +436,93 @@ def _rendered(document: Document, figures: Figures) -> str:
             lights=lights,
             chapters=chapters,
             made=document.made,
-            style=markup(_file("style.css")),
+            style=markup(_read_file("style.css")),
             script=markup("".join(scripts)),
             policy=policy(scripts),
         )
     )
 
 
-def _chapter(chapter: Chapter, pictures: Any, figures: Figures) -> dict[str, Any]:
-    """What the template needs of a chapter."""
-    anchor = _anchor(chapter.title)
+def _build_chapter_context(
+    chapter: Chapter, picture_numbers: Any, figures: Figures
+) -> dict[str, Any]:
+    """Return the context of a chapter."""
+    anchor = _format_anchor(chapter.title)
     sections = [
-        _section(section, f"{anchor}-{number}", pictures, figures)
-        for number, section in enumerate(chapter.sections)
+        _build_section_context(section, f"{anchor}-{index}", picture_numbers, figures)
+        for index, section in enumerate(chapter.sections)
     ]
     return {"title": chapter.title, "anchor": anchor, "sections": sections}
 
 
-def _anchor(title: str) -> str:
+def _format_anchor(title: str) -> str:
+    """Return a title as the anchor of a link."""
     return re.sub(r"\W+", "-", title.lower()).strip("-")
 
 
-def _section(section: Section, anchor: str, numbers: Any, figures: Figures) -> dict[str, Any]:
-    """What the template needs of a section."""
-    shown = section._asdict()
-    shown["anchor"] = anchor
+def _build_section_context(
+    section: Section, anchor: str, picture_numbers: Any, figures: Figures
+) -> dict[str, Any]:
+    """Return the context of a section."""
+    context = section._asdict()
+    context["anchor"] = anchor
     pictures = [
-        attempted(_named(picture), partial(drawn, figures, picture, next(numbers)))
+        make_or_warn(
+            _describe_picture(picture),
+            partial(draw_page_picture, figures, picture, next(picture_numbers)),
+        )
         for picture in section.pictures
     ]
-    shown["pictures"] = [
+    context["pictures"] = [
         picture._replace(content=markup(picture.content))
         for picture in pictures
         if picture is not None
     ]
-    shown["tables"] = [_rows(table) for table in section.tables]
+    context["tables"] = [_build_page_rows(table) for table in section.tables]
     if section.simulator is not None:
-        shown["simulator"] = section.simulator._replace(data=markup(section.simulator.data))
-    return shown
+        context["simulator"] = section.simulator._replace(data=markup(section.simulator.data))
+    return context
 
 
-def _named(picture: Picture) -> str:
-    """A picture in a warning."""
+def _describe_picture(picture: Picture) -> str:
+    """Return the name of a picture in a warning."""
     return f"the picture of the report with the caption '{picture.caption}'"
 
 
-def _rows(table: PageTable) -> _PageRows:
-    """The cells of a table as text."""
+def _build_page_rows(table: PageTable) -> _PageRows:
+    """Return the cells of a table as text."""
     frame = table.frame
-    shown = readable(frame, PAGE_MARKS, MAX_ROWS)
-    kinds = ["text" if is_text else "" for is_text in shown.is_text]
+    text_table = format_table(frame, PAGE_MARKS, MAX_ROWS)
+    classes = ["text" if is_text else "" for is_text in text_table.is_text]
     size = (
         f"{len(frame):,} rows"
         if len(frame) <= MAX_ROWS
         else f"first {MAX_ROWS:,} of {len(frame):,} rows"
     )
-    head = list(zip(shown.head, kinds, strict=True))
-    rows = [list(zip(row, kinds, strict=True)) for row in shown.rows]
+    header = list(zip(text_table.head, classes, strict=True))
+    rows = [list(zip(row, classes, strict=True)) for row in text_table.rows]
     return _PageRows(
-        table.title, size, head, rows, shown.sides > 0, table.is_pictured or len(frame) > _LONG
+        table.title,
+        size,
+        header,
+        rows,
+        text_table.sides > 0,
+        table.is_pictured or len(frame) > _LONG,
     )
 
 
-def _file(name: str) -> str:
+def _read_file(name: str) -> str:
+    """Return the text of a file in page/."""
     return (files("thali._surfaces") / "page" / name).read_text("utf-8")
 
 
-def _template() -> "jinja2.Template":
+def _load_template() -> "jinja2.Template":
+    """Load the template of reports."""
     import jinja2
 
-    loader = jinja2.DictLoader({name: _file(name) for name in ("report.html", "simulator.html")})
+    loader = jinja2.DictLoader(
+        {name: _read_file(name) for name in ("report.html", "simulator.html")}
+    )
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined
     )

@@ -1,7 +1,6 @@
-"""A table as people read it: the index as columns, headings in words, the two ends of an interval
-in one column.
+"""Tables as text: the index as columns, readable headings, and intervals in one column.
 
-Its columns as plain text are `align`.
+Function `align` writes the columns as plain text.
 """
 
 import math
@@ -10,7 +9,14 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import is_numbered
-from thali._digits import DECIMALS, TERMINAL_MARKS, Marks, cell, decimals_of, with_two_digits
+from thali._digits import (
+    DECIMALS,
+    TERMINAL_MARKS,
+    Marks,
+    count_decimals,
+    count_two_digit_decimals,
+    format_cell,
+)
 from thali._labels import display_width
 from thali._model.table_columns import COLUMNS, HEADINGS, MONTE_CARLO, format_heading
 from thali._posterior.interval import INTERVAL, interval_name, level_name
@@ -19,240 +25,281 @@ if TYPE_CHECKING:
     import pandas
 
 
-_SMALL = 0.05  # numbers below which three decimals say too little
-# below which a number and its interval are written with two digits of how sure it is
+_SMALL = 0.05  # smaller numbers need more than three decimals
+# smaller numbers and their intervals are written with two digits of the interval's width
 _SMALL_FIGURE = 0.1
-_WIDTH = 3.2  # of an 89 % interval, in standard errors
-# columns that say how sure the one before them is
+_WIDTH = 3.2  # width of an 89 % interval, in standard errors
+# columns with the error of the column before them
 _ERRORS = ("sd", "std_error", "mcse", "mcse_mean")
 
 
-class Readable(NamedTuple):
+class TextTable(NamedTuple):
     """A table as text."""
 
     head: list[str]
     rows: list[list[str]]
-    is_text: list[bool]  # of each column
-    sides: int  # columns that are those of the index
+    is_text: list[bool]  # one entry per column
+    sides: int  # number of index columns
 
 
-def readable(
-    table: "pandas.DataFrame", marks: Marks = TERMINAL_MARKS, most: int | None = None
-) -> Readable:
-    """The first rows of a table as text."""
+def format_table(
+    table: "pandas.DataFrame", marks: Marks = TERMINAL_MARKS, max_rows: int | None = None
+) -> TextTable:
+    """Return the first rows of a table as text."""
     level = table.attrs.get("interval", INTERVAL)
-    sides = 0 if is_numbered(table) else table.index.nlevels
-    frame = (table if most is None else table.head(most)).copy(deep=False)
+    n_index_columns = 0 if is_numbered(table) else table.index.nlevels
+    frame = (table if max_rows is None else table.head(max_rows)).copy(deep=False)
     head, columns, is_text = [], [], []
-    if sides:
-        names = ["" if name is None else str(name) for name in frame.index.names]
+    if n_index_columns:
+        index_names = ["" if name is None else str(name) for name in frame.index.names]
         index = frame.index.to_frame(index=False)
-        for place in range(sides):
-            head.append(format_heading(names[place]))
-            columns.append(_labels(marks, names[place], index.iloc[:, place].tolist()))
-            is_text.append(True)
-    columns_of = [str(name) for name in frame.columns]
-    whole = [_whole(frame.iloc[:, place].tolist()) for place in range(len(columns_of))]
-    least = _least_decimals(columns_of, whole, table.attrs.get(MONTE_CARLO, False))
-    for place, name in enumerate(columns_of):
-        values = whole[place]
-        base, lower = _other_end(name, "low", "high"), _other_end(name, "high", "low")
-        if base in columns_of and name != base:  # the lower end, which takes both
-            other = columns_of.index(base)
-            both = (name, values, least[place]), (base, whole[other], least[other])
-            # such as a rating without decimals
-            around = columns_of[place - 1] if name == "low" and place else name
-            known = COLUMNS.get(around)
-            alike = known is not None and known.decimals is not None
-            written = (
-                cells(around if alike else end, ends, decimals, marks)
-                for end, ends, decimals in both
+        for column in range(n_index_columns):
+            head.append(format_heading(index_names[column]))
+            columns.append(
+                _format_row_names(marks, index_names[column], index.iloc[:, column].tolist())
             )
-            limits = zip(*written, strict=True)
-            head.append(_interval_heading(name, columns_of, place, level))
+            is_text.append(True)
+    column_names = [str(name) for name in frame.columns]
+    values_by_column = [
+        _convert_integers(frame.iloc[:, column].tolist()) for column in range(len(column_names))
+    ]
+    decimals_by_column = _count_row_decimals(
+        column_names, values_by_column, table.attrs.get(MONTE_CARLO, False)
+    )
+    for column, name in enumerate(column_names):
+        cells_of_column = values_by_column[column]
+        low_partner, high_partner = (
+            _swap_interval_end(name, "low", "high"),
+            _swap_interval_end(name, "high", "low"),
+        )
+        if low_partner in column_names and name != low_partner:  # the lower end writes both ends
+            high_column = column_names.index(low_partner)
+            interval_ends = (
+                (name, cells_of_column, decimals_by_column[column]),
+                (low_partner, values_by_column[high_column], decimals_by_column[high_column]),
+            )
+            # ends have the decimals of their column, such as a rating without decimals
+            format_column = column_names[column - 1] if name == "low" and column else name
+            column_spec = COLUMNS.get(format_column)
+            has_fixed_decimals = column_spec is not None and column_spec.decimals is not None
+            formatted_ends = (
+                format_cells(format_column if has_fixed_decimals else end, ends, decimals, marks)
+                for end, ends, decimals in interval_ends
+            )
+            formatted_limits = zip(*formatted_ends, strict=True)
+            head.append(_format_interval_heading(name, column_names, column, level))
             columns.append(
                 [
                     low if low == high == marks.missing else f"{low} to {high}"
-                    for low, high in limits
+                    for low, high in formatted_limits
                 ]
             )
             is_text.append(False)
-        elif not (name != lower and lower in columns_of):
+        elif not (name != high_partner and high_partner in column_names):
             headings = table.attrs.get(HEADINGS, {})
             head.append(
                 headings.get(name) or format_heading(name, table.attrs.get(MONTE_CARLO, False))
             )
-            columns.append(cells(name, values, least[place], marks))
-            is_text.append(frame.dtypes.iloc[place].kind not in "iufb")
-    return Readable(head, [list(row) for row in zip(*columns, strict=True)], is_text, sides)
+            columns.append(format_cells(name, cells_of_column, decimals_by_column[column], marks))
+            is_text.append(frame.dtypes.iloc[column].kind not in "iufb")
+    return TextTable(
+        head, [list(row) for row in zip(*columns, strict=True)], is_text, n_index_columns
+    )
 
 
-def cells(
-    column: str, values: list[Any], least: Sequence[int] = (), marks: Marks = TERMINAL_MARKS
+def format_cells(
+    column: str,
+    column_cells: list[Any],
+    row_decimals: Sequence[int] = (),
+    marks: Marks = TERMINAL_MARKS,
 ) -> list[str]:
-    """Write the cells of a column: three decimals, more where all numbers or those of a row are
-    small."""
-    known = COLUMNS.get(column)
-    if known is not None and known.decimals is not None:
-        return [cell(column, value, known.decimals, marks) for value in values]
-    decimals = _decimals_of_cells(column, values, least)
-    return [cell(column, value, each, marks) for value, each in zip(values, decimals, strict=True)]
+    """Return the cells of a column: three decimals, more for small numbers.
+
+    `row_decimals`: minimum decimals of each row.
+    """
+    column_spec = COLUMNS.get(column)
+    if column_spec is not None and column_spec.decimals is not None:
+        return [format_cell(column, number, column_spec.decimals, marks) for number in column_cells]
+    decimals = _count_cell_decimals(column, column_cells, row_decimals)
+    return [
+        format_cell(column, number, n_decimals, marks)
+        for number, n_decimals in zip(column_cells, decimals, strict=True)
+    ]
 
 
-def _whole(values: list[Any]) -> list[Any]:
-    """The values, without decimals where all of them are whole numbers."""
-    is_whole = all(isinstance(value, float) and value.is_integer() for value in values)
-    return [int(value) for value in values] if is_whole else values
+def _convert_integers(column_cells: list[Any]) -> list[Any]:
+    """Return cells as integers if all are integers."""
+    is_whole = all(isinstance(number, float) and number.is_integer() for number in column_cells)
+    return [int(number) for number in column_cells] if is_whole else column_cells
 
 
-class _Figure(NamedTuple):
-    """The columns of a number, of the ends of its interval and of its errors, by their places."""
+class _NumberColumns(NamedTuple):
+    """The columns of a number, of its interval and of its errors, by position."""
 
     numbers: list[int]
     ends: list[int]
     errors: list[int]
 
 
-def _least_decimals(
+def _count_row_decimals(
     names: list[str], columns: list[list[Any]], monte_carlo: bool
 ) -> list[list[int]]:
-    """How many decimals each number deserves for what its row says of how sure it is; column by
-    column."""
-    least = [[DECIMALS] * len(values) for values in columns]
-    for figure in _figures(names):
-        of_data = [place for place in figure.errors if not (monte_carlo or "mcse" in names[place])]
+    """Return the decimals of each number, given the uncertainty in its row.
+
+    The result has one list per column.
+    """
+    decimals_by_column = [[DECIMALS] * len(column_cells) for column_cells in columns]
+    for figure in _group_columns(names):
+        data_errors = [
+            column for column in figure.errors if not (monte_carlo or "mcse" in names[column])
+        ]
         if any(
             name in COLUMNS and COLUMNS[name].decimals is not None
             for name in map(names.__getitem__, figure.numbers)
         ):
             continue
-        for row in range(len(columns[0])) if figure.ends or of_data else ():
-            numbers, ends, errors = (
-                [_number(columns[place][row]) for place in places] for places in figure
+        for row in range(len(columns[0])) if figure.ends or data_errors else ():
+            row_numbers, row_ends, row_errors = (
+                [_convert_to_float(columns[column][row]) for column in places] for places in figure
             )
-            width = ends[1] - ends[0] if ends else _WIDTH * _number(columns[of_data[0]][row])
-            decimals = _decimals_of_figure([*numbers, *ends], width)
-            for place in (*figure.numbers, *figure.ends):
-                least[place][row] = decimals
-            for place, error in zip(figure.errors, errors, strict=True):
+            width = (
+                row_ends[1] - row_ends[0]
+                if row_ends
+                else _WIDTH * _convert_to_float(columns[data_errors[0]][row])
+            )
+            decimals = _count_interval_decimals([*row_numbers, *row_ends], width)
+            for column in (*figure.numbers, *figure.ends):
+                decimals_by_column[column][row] = decimals
+            for column, error in zip(figure.errors, row_errors, strict=True):
                 is_small = decimals > DECIMALS and 0.0 < error < 1.0
-                least[place][row] = max(decimals, with_two_digits(error)) if is_small else decimals
-    return least
+                decimals_by_column[column][row] = (
+                    max(decimals, count_two_digit_decimals(error)) if is_small else decimals
+                )
+    return decimals_by_column
 
 
-def _number(value: Any) -> float:
-    """A number of a table; NaN for everything else."""
-    return float(value) if isinstance(value, Real) else math.nan
+def _convert_to_float(cell: Any) -> float:
+    """Return a cell as a number, or NaN."""
+    return float(cell) if isinstance(cell, Real) else math.nan
 
 
-def _figures(names: list[str]) -> list[_Figure]:
-    """The figures of a table: errors and ends are of the column that they name, or of the one
-    before them."""
-    found: dict[str, _Figure] = {}
-    last = ""
-    for place, name in enumerate(names):
-        own, upper = name, _other_end(name, "low", "high")
-        partner = upper if upper != name else _other_end(name, "high", "low")
-        is_end, is_error = (
-            partner != name and partner in names,
-            name in _ERRORS or name.endswith(("_se", "_mcse")),
-        )
-        if is_end:
-            own = (
-                last
-                if name in ("low", "high")
-                else name.replace("_low", "", 1).replace("_high", "", 1)
-            )
-        elif is_error:
+def _group_columns(names: list[str]) -> list[_NumberColumns]:
+    """Group columns into numbers with their intervals and errors.
+
+    An interval or error belongs to the column that it names, or to the column before it.
+    """
+    group_by_column: dict[str, _NumberColumns] = {}
+    last_column = ""
+    for column, name in enumerate(names):
+        high_partner = _swap_interval_end(name, "low", "high")
+        partner = high_partner if high_partner != name else _swap_interval_end(name, "high", "low")
+        if partner != name and partner in names:
+            base_column, role = name.replace("_low", "", 1).replace("_high", "", 1), "ends"
+            if name in ("low", "high"):
+                base_column = last_column
+        elif name in _ERRORS or name.endswith(("_se", "_mcse")):
             stem = name.removesuffix("_mcse").removesuffix("_se")
-            own = stem if stem in names and stem != name else last
+            base_column, role = stem if stem in names and stem != name else last_column, "errors"
         else:
-            last = name
-        found.setdefault(own, _Figure([], [], []))[1 if is_end else 2 if is_error else 0].append(
-            place
+            base_column, role, last_column = name, "numbers", name
+        getattr(group_by_column.setdefault(base_column, _NumberColumns([], [], [])), role).append(
+            column
         )
-    return list(found.values())
+    return list(group_by_column.values())
 
 
-def _labels(marks: Marks, name: str, values: list[Any]) -> list[str]:
-    """Names of rows, which are text whatever they are, but for numbers of which it is known how
-    they are written."""
+def _format_row_names(marks: Marks, name: str, names: list[Any]) -> list[str]:
+    """Return row names as text, as numbers if the column has a number format."""
     if name in COLUMNS:
-        return cells(name, values, marks=marks)
-    is_plain = all(isinstance(value, str | int) for value in values)
-    return list(map(str, values)) if is_plain else cells(name, values, marks=marks)
+        return format_cells(name, names, marks=marks)
+    is_plain = all(isinstance(row_name, str | int) for row_name in names)
+    return list(map(str, names)) if is_plain else format_cells(name, names, marks=marks)
 
 
-def _other_end(name: str, end: str, other: str) -> str:
-    """What the other end of an interval is called of which a column is this end; its own name
-    otherwise."""
+def _swap_interval_end(name: str, end: str, other_end: str) -> str:
+    """Return the column of the other interval end, or the name itself."""
     if name == end or name.endswith(f"_{end}"):
-        return f"{name.removesuffix(end)}{other}"
-    stem, bracket, rest = name.partition("[")
+        return f"{name.removesuffix(end)}{other_end}"
+    stem, bracket, suffix = name.partition("[")
     return (
-        f"{stem.removesuffix(end)}{other}{bracket}{rest}"
+        f"{stem.removesuffix(end)}{other_end}{bracket}{suffix}"
         if bracket and stem.endswith(f"_{end}")
         else name
     )
 
 
-def _interval_heading(name: str, columns: list[str], place: int, level: float) -> str:
-    """The interval of the column before it, or that of another one by name."""
-    own = name.replace("_low", "", 1) if name != "low" else columns[place - 1] if place else ""
-    if own == "respondents":
+def _format_interval_heading(name: str, columns: list[str], column: int, level: float) -> str:
+    """Return the heading of an interval, with its column unless that is adjacent."""
+    if name != "low":
+        base_column = name.replace("_low", "", 1)
+    else:
+        base_column = columns[column - 1] if column else ""
+    if base_column == "respondents":
         return f"{level_name(level)} of respondents"
     return (
         interval_name(level)
-        if place and columns[place - 1] in (own, "sd")
-        else f"{format_heading(own)}, {interval_name(level)}"
+        if column and columns[column - 1] in (base_column, "sd")
+        else f"{format_heading(base_column)}, {interval_name(level)}"
     )
 
 
-# How many decimals a number deserves --------------------------------------------------------------
+# Numbers of decimals ------------------------------------------------------------------------------
 
 
-def _decimals_of_small(column: str, values: Sequence[object]) -> int | None:
-    """Return the decimals that a column of small numbers deserves; None: three do."""
-    numbers = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
+def _count_small_decimals(column: str, column_cells: Sequence[object]) -> int | None:
+    """Return the decimals of a column of small numbers; None for three."""
+    numbers = [
+        abs(number)
+        for number in column_cells
+        if isinstance(number, float) and math.isfinite(number)
+    ]
     if numbers and 0.0 < max(numbers) < _SMALL and not column.startswith("mcse"):
-        return decimals_of(column, numbers)
+        return count_decimals(column, numbers)
     return None
 
 
-def _decimals_of_cells(
-    column: str, values: Sequence[object], least: Sequence[int]
+def _count_cell_decimals(
+    column: str, column_cells: Sequence[object], row_decimals: Sequence[int]
 ) -> list[int | None]:
-    """Return the decimals of each number of a column, None: as usual; `least`: those that its
-    figure deserves."""
-    more = _decimals_of_small(column, values)
-    own = least or [DECIMALS] * len(values)
-    return [max(more or 0, each) if each > DECIMALS else more for each in own]
+    """Return the decimals of each cell, None for the default.
+
+    `row_decimals`: minimum decimals of each row.
+    """
+    small_decimals = _count_small_decimals(column, column_cells)
+    minimum_decimals = row_decimals or [DECIMALS] * len(column_cells)
+    return [
+        max(small_decimals or 0, minimum) if minimum > DECIMALS else small_decimals
+        for minimum in minimum_decimals
+    ]
 
 
-def _decimals_of_figure(numbers: Sequence[float], width: float) -> int:
-    """Return the decimals of a number and the ends of its interval: small ones show two digits of
-    its width."""
-    known = [abs(value) for value in numbers if math.isfinite(value)]
-    if not known or not max(known) < _SMALL_FIGURE or not 0.0 < width < math.inf:
+def _count_interval_decimals(numbers: Sequence[float], width: float) -> int:
+    """Return the decimals of a number and its interval.
+
+    Small numbers show two digits of the interval's width.
+    """
+    magnitudes = [abs(number) for number in numbers if math.isfinite(number)]
+    if not magnitudes or not max(magnitudes) < _SMALL_FIGURE or not 0.0 < width < math.inf:
         return DECIMALS
-    return with_two_digits(width)
+    return count_two_digit_decimals(width)
 
 
 # Tables as plain text -----------------------------------------------------------------------------
 
 
 def align(rows: list[tuple[str, ...]], left: set[int]) -> str:
-    """Columns of text, two blanks apart; those numbered in `left` start at the left, others at the
-    right.
+    """Return columns of text, separated by two blanks.
 
-    A cell is one line, and as wide as a terminal shows it.
+    Columns in `left` are aligned on the left, others on the right. A cell is one line, as wide as a
+    terminal shows it.
     """
     rows = [tuple(" ".join(cell.splitlines()) for cell in row) for row in rows]
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
-    at_left = [number in left for number in range(len(widths))]
-    return "\n".join("  ".join(map(_padded, row, widths, at_left)).rstrip() for row in rows)
+    is_left = [number in left for number in range(len(widths))]
+    return "\n".join("  ".join(map(_pad_cell, row, widths, is_left)).rstrip() for row in rows)
 
 
-def _padded(cell: str, width: int, at_left: bool) -> str:
+def _pad_cell(cell: str, width: int, is_left: bool) -> str:
+    """Return a cell with blanks up to a width."""
     blanks = " " * (width - display_width(cell))
-    return cell + blanks if at_left else blanks + cell
+    return cell + blanks if is_left else blanks + cell

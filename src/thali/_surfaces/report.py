@@ -1,4 +1,4 @@
-"""`thali.findings`: the findings of any answer; `report`: a fitted model as one HTML file."""
+"""Findings of any result, and reports as HTML files."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -12,7 +12,7 @@ from thali._labels import shorten
 from thali._model import printed_findings
 from thali._model.base import Model
 from thali._model.finding import Findings
-from thali._model.settings import USUAL, AnswerSettings
+from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
 from thali._paired import findings as of_leaderboard
 from thali._paired import made
 from thali._paired.board import Leaderboard
@@ -20,31 +20,37 @@ from thali._printed import Printed
 from thali.errors import PYTHON, ArgumentError, DataError, Words
 
 from .figures import Figures
-from .html import Cover, Document, document_of, document_of_answer, fit_in_words, rendered
-from .slides import slide_files
-from .slides import slides as slides_of
+from .html import (
+    Cover,
+    Document,
+    build_model_document,
+    build_result_document,
+    describe_fit,
+    render_document,
+)
+from .slides import build_slides as slides_of
+from .slides import draw_slides
 
 
 def findings(answer: Any, **settings: Any) -> Findings:
-    """What an answer says, as data: a sentence, a table and a picture for each question that a
-    reader may have.
+    """Return the findings of a result: a sentence, a table and a picture per question.
 
     Parameters
     ----------
     answer : fitted model, table of thali.compare, leaderboard, or result of a function of
     thali.paired or thali.designs **settings
-        Of a fitted model: see its `findings`.
+        Settings of a fitted model; see its `findings`.
 
     Returns
     -------
     Findings
-        A sequence in the order of a reader's questions; ``["comparison"]`` gives the finding of
+        A sequence in the order of a reader's questions; ``["comparison"]`` gives the finding with
         that key.
 
     Raises
     ------
     ArgumentError
-        If there are no findings of such a thing, or settings of something else than a model.
+        If the object has no findings, or settings are given for an object that is not a model.
 
     Examples
     --------
@@ -62,7 +68,7 @@ def findings(answer: Any, **settings: Any) -> Findings:
     if isinstance(answer, Leaderboard):
         return of_leaderboard.findings_of(answer)
     if isinstance(answer, Printed):
-        return printed_findings.findings_of(answer)
+        return printed_findings.build_printed_findings(answer)
     if isinstance(answer, pandas.DataFrame) and {"scorer", "by"} & set(answer.attrs):
         return of_comparison.find_comparison_findings(answer)
     raise ArgumentError(
@@ -71,18 +77,18 @@ def findings(answer: Any, **settings: Any) -> Findings:
     )
 
 
-# The literature as BibTeX: an entry for each work, and one for thali ------------------------------
+# Citations as BibTeX ------------------------------------------------------------------------------
 
 
-def entries() -> dict[str, str]:
-    """The entries of `references.bib` by their keys."""
+def read_references() -> dict[str, str]:
+    """Return the entries of `references.bib` by key."""
     text = (files("thali._surfaces") / "references.bib").read_text("utf-8")
-    found = [entry.strip() for entry in text.split("\n\n") if entry.strip()]
-    return {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in found}
+    entry_list = [entry.strip() for entry in text.split("\n\n") if entry.strip()]
+    return {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in entry_list}
 
 
-def of_thali() -> str:
-    """The entry of this version of thali."""
+def format_own_citation() -> str:
+    """Return the BibTeX entry of this version of thali."""
     from thali import __version__
 
     return (
@@ -92,35 +98,32 @@ def of_thali() -> str:
     )
 
 
-# A report to mail ---------------------------------------------------------------------------------
+# Reports ------------------------------------------------------------------------------------------
 
-UNTITLED = Cover()
+EMPTY_COVER = Cover()
 
 
 def report(what: Any, path: Any, *, title: str = "", author: str = "", question: str = "") -> None:
-    """Write a report: one HTML file that needs nothing from anywhere, to mail, to print, to read on
-    a phone.
+    """Write a report: one self-contained HTML file to mail, to print or to read on a phone.
 
-    Its first screen answers what was asked, with a picture, and says in a line each how sure that
-    is. Then come all answers, what the model misses, the data, what a paper would say of the
-    methods, every quantity with its convergence, how to repeat the fit, and references. The same
-    fit gives the same file, to the byte.
+    The first screen answers the research question with a picture and states the reliability of the
+    result. It is followed by all results, model checks, the data, a methods text, every quantity
+    with its convergence, how to repeat the fit, and references. The same fit gives the same bytes.
 
     Parameters
     ----------
     what : fitted model, table of thali.compare, leaderboard, or result of a function of
     thali.paired or thali.designs path : str or path
-        Of the file; one that exists is replaced.
+        Path of the file; an existing file is replaced.
     title, author, question : str
-        What the report is called, whose it is, and what was asked, in your words; "": in those of
-        thali.
+        Title, author and research question in your words; "" uses thali's texts.
 
     Raises
     ------
     NotFittedError
         Before `fit`.
     ArgumentError
-        If there is no report of such a thing.
+        If the object has no report.
     DataError
         If the file cannot be written.
 
@@ -137,28 +140,27 @@ def report(what: Any, path: Any, *, title: str = "", author: str = "", question:
     ...     file.read_text("utf-8").startswith("<!doctype html>")
     True
     """
-    atomic_write(Path(path), page_of(what, cover=Cover(title, author, question)))
+    atomic_write(Path(path), render_report(what, cover=Cover(title, author, question)))
 
 
 def slides(model: Any, folder: Any, **settings: Any) -> list[str]:
-    """Write a slide of 16 to 9 for each answer that has a picture: the picture under the sentence
-    that it shows.
+    """Write a slide of 16 to 9 for each result with a picture, below its sentence.
 
-    The slides are those of ``thali fit --slides FOLDER``, each as PNG, 1,920 pixels across, and as
+    The slides equal those of ``thali fit --slides FOLDER``, each as PNG, 1,920 pixels wide, and as
     SVG.
 
     Parameters
     ----------
-    model : fitted model, or what else there are `findings` of
+    model : fitted model, or another object with `findings`
     folder : str or path
-        Is made where it is absent; files of the same names are replaced.
+        Created if it is absent; files of the same names are replaced.
     **settings
         See `findings` of the model, such as ``market=``.
 
     Returns
     -------
     list of str
-        The names of the files, in the order of a reader's questions; none where no answer has a
+        The names of the files, in the order of a reader's questions; empty if no result has a
         picture.
 
     Raises
@@ -166,8 +168,7 @@ def slides(model: Any, folder: Any, **settings: Any) -> list[str]:
     NotFittedError
         Before `fit`.
     ArgumentError
-        If there are no findings of such a thing, or a setting is not one of the model, or out of
-        its range.
+        If the object has no findings, or a setting is unknown or out of its range.
     DataError
         If the files cannot be written.
 
@@ -180,52 +181,66 @@ def slides(model: Any, folder: Any, **settings: Any) -> list[str]:
     ...     slides(model, folder)[:2]
     ['01_attribute_importance.png', '01_attribute_importance.svg']
     """
-    found = slide_files(slides_of(findings(model, **settings), PYTHON, about(model)))
+    files = draw_slides(slides_of(findings(model, **settings), PYTHON, describe_subject(model)))
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        write_together(target, found)
+        write_together(target, files)
     except OSError as error:
         raise DataError(describe_write_error(target, error)) from error
-    return list(found)
+    return list(files)
 
 
-def page_of(
-    what: Any,
+def render_report(
+    subject: Any,
     command: str = "",
     words: Words = PYTHON,
-    settings: AnswerSettings = USUAL,
+    settings: AnswerSettings = DEFAULT_SETTINGS,
     figures: Figures | None = None,
-    cover: Cover = UNTITLED,
+    cover: Cover = EMPTY_COVER,
 ) -> bytes:
-    """The report as HTML; `command` is what was typed to make the fit, `settings` are those of a
-    model's answer."""
-    return rendered(_document(what, command, words, settings, cover), figures).encode()
+    """Return the report as HTML.
+
+    `command`: the command that made the fit; `settings`: settings of a model's findings.
+    """
+    return render_document(
+        _build_document(subject, command, words, settings, cover), figures
+    ).encode()
 
 
-def _document(
-    what: Any, command: str, words: Words, settings: AnswerSettings, cover: Cover
+def _build_document(
+    subject: Any, command: str, words: Words, settings: AnswerSettings, cover: Cover
 ) -> Document:
-    if isinstance(what, Model):
-        what._require_fitted()
-        return document_of(what, findings_of(what, settings), command, words, cover)
-    if isinstance(what, Leaderboard):
-        command = command or made.as_python(what)
-        return document_of_answer(
-            findings_of(what), command, words, cover, about(what), made.settings_of(what)
+    """Build the report of a model, a leaderboard or a comparison."""
+    if isinstance(subject, Model):
+        subject._require_fitted()
+        return build_model_document(
+            subject, compute_findings(subject, settings), command, words, cover
         )
-    return document_of_answer(findings_of(what), command, words, cover)
+    if isinstance(subject, Leaderboard):
+        command = command or made.as_python(subject)
+        return build_result_document(
+            compute_findings(subject),
+            command,
+            words,
+            cover,
+            describe_subject(subject),
+            made.settings_of(subject),
+        )
+    return build_result_document(compute_findings(subject), command, words, cover)
 
 
-def findings_of(what: Any, settings: AnswerSettings = USUAL) -> Findings:
-    """The findings of an answer, with those settings if it is of a model."""
-    if isinstance(what, Model):
-        return what._findings_with(what._settings_for(what._data_of_fit(), settings))
-    return findings(what)
+def compute_findings(subject: Any, settings: AnswerSettings = DEFAULT_SETTINGS) -> Findings:
+    """Return the findings of a result; settings apply to models only."""
+    if isinstance(subject, Model):
+        return subject._build_findings(
+            subject._complete_settings(subject._get_fit_data(), settings)
+        )
+    return findings(subject)
 
 
-def about(what: Any) -> str:
-    """What an answer is of, where it is one of a model or a leaderboard."""
-    if isinstance(what, Leaderboard):
-        return made.in_words(what)
-    return fit_in_words(what) if isinstance(what, Model) else ""
+def describe_subject(subject: Any) -> str:
+    """Return a description of a model or leaderboard, or ""."""
+    if isinstance(subject, Leaderboard):
+        return made.in_words(subject)
+    return describe_fit(subject) if isinstance(subject, Model) else ""

@@ -1,12 +1,11 @@
-"""Findings on one screen of a terminal: warnings first, then the answers, then where the rest
-is."""
+"""Findings on one screen of a terminal: warnings, then results, then hints."""
 
 import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from thali._digits import is_p_value, probability
-from thali._labels import display_width, printable
+from thali._digits import format_probability, is_p_value
+from thali._labels import display_width, escape_unprintable
 from thali._model.finding import (
     CHAPTERS,
     MISSES,
@@ -15,22 +14,22 @@ from thali._model.finding import (
     Brief,
     Finding,
     Findings,
-    rendered,
+    render_text,
 )
 from thali._model.table_columns import COLUMNS, PROBABILITY
 from thali.errors import Words
 
-from .readable import align, readable
+from .readable import align, format_table
 
 if TYPE_CHECKING:
     import pandas
 
 LINES = 24
-_NARROWEST, _USUAL, _WIDEST = 40, 80, 120  # columns
+_NARROWEST, _DEFAULT_WIDTH, _WIDEST = 40, 80, 120  # columns
 _MAX_HEAD, _MAX_ROWS, _MAX_NAME = 4, 10, 30
-_LEAST_CELL = 12  # columns that texts in a table keep
-# The tables that are shown, their rows and the lines of a text at most: the first of these with
-# which all fits.
+_LEAST_CELL = 12  # minimum width of texts in a table
+# Maximum numbers of tables, rows and lines of text; the first limits with which all lines fit are
+# used.
 _LIMITS = [*((9, rows, 6) for rows in range(10, 5, -1)), (9, 6, 4), (9, 5, 3), (9, 4, 2), (9, 3, 2)]
 _LIMITS += [
     (2, 5, 2),
@@ -43,172 +42,196 @@ _LIMITS += [
 _WARNING = "WARNING"
 
 
-_Blocks = list[tuple[str, list[str]]]  # labels, and the lines beside each
+_LabelledLines = list[tuple[str, list[str]]]  # label, and its lines
 
 
 class _Block(NamedTuple):
-    """A label, lines of text and of parts, and a table in lines, the first of which is its
-    heading."""
+    """A label with lines of text, of parts and of a table; its first line is the heading."""
 
     label: str
     text: list[str]
     parts: list[str]
     table: list[str]
-    n_rows: int  # of the whole table
-    place: int  # of the table among all
+    n_rows: int  # rows of the complete table
+    place: int  # position of the table among all tables
 
-    def lines(self, tables: int, rows: int, texts: int, width: int) -> list[str]:
-        """The lines with so many rows and lines of text at most; warnings keep theirs while there
-        are rows."""
-        most = 6 if rows and self.label == _WARNING else texts
-        text = [*shortened(self.text, most, width), *shortened(self.parts, texts, width)]
-        if not self.table or self.place >= tables:
+    def lines(self, max_tables: int, max_rows: int, max_text_lines: int, width: int) -> list[str]:
+        """Return the lines within limits; warnings keep their text while rows fit."""
+        max_lines = 6 if max_rows and self.label == _WARNING else max_text_lines
+        text = [
+            *shorten_lines(self.text, max_lines, width),
+            *shorten_lines(self.parts, max_text_lines, width),
+        ]
+        if not self.table or self.place >= max_tables:
             return text
-        more = [f"... and {self.n_rows - rows:,} more"] if self.n_rows > rows else []
-        return [*text, *self.table[: rows + 1], *more]
+        more_line = [f"... and {self.n_rows - max_rows:,} more"] if self.n_rows > max_rows else []
+        return [*text, *self.table[: max_rows + 1], *more_line]
 
 
-def screen(
-    findings: Findings, words: Words, head: str, more: Sequence[str], is_read: bool = False
+def format_screen(
+    findings: Findings, words: Words, head: str, hints: Sequence[str], is_read: bool = False
 ) -> str:
-    """What one screen shows of findings; `head`: what was read; `more`: options and commands that
-    show more; `is_read`: whether the head is on the screen already, so that it takes lines and is
-    left out."""
-    briefs, width = _in_order(findings), columns()
-    labels = [_WARNING if _is_warning(found) else brief.label for found, brief in briefs]
+    """Return one screen of findings.
+
+    `head`: a sentence about the data; `more`: options and commands that show more; `is_read`:
+    whether the terminal already shows the head, which then only takes up lines.
+    """
+    briefs, width = _order_findings(findings), find_terminal_width()
+    labels = [_WARNING if _is_warning(finding) else brief.label for finding, brief in briefs]
     indent = 2 + max(map(display_width, [*labels, "More"]))
-    room = width - indent
+    text_width = width - indent
     blocks: list[_Block] = []
-    for label, (found, brief) in zip(labels, briefs, strict=True):
-        place = sum(bool(block.table) for block in blocks)
-        blocks.append(_block(label, _text(found, brief, words), brief, room, place))
-    tail = [("More", _in_lines(more, room))]
+    for label, (finding, brief) in zip(labels, briefs, strict=True):
+        n_tables = sum(bool(block.table) for block in blocks)
+        blocks.append(
+            _build_block(label, _format_text(finding, brief, words), brief, text_width, n_tables)
+        )
+    tail = [("More", _join_parts(hints, text_width))]
     tail += [
-        ("Next", wrap(rendered(brief.next, words), room)) for _, brief in briefs if brief.next != ""
+        ("Next", wrap(render_text(brief.next, words), text_width))
+        for _, brief in briefs
+        if brief.next != ""
     ]
-    first = shortened(wrap(head, width), _MAX_HEAD, width)
-    left = LINES - 2 - len(first) - _height(tail)
-    tried = ([(block.label, block.lines(*limits, room)) for block in blocks] for limits in _LIMITS)
-    answers = min(tried, key=lambda found: max(0, _height(found) - left))  # the first that fits
-    parts = [[] if is_read else first, _labelled(answers, indent), _labelled(tail, indent)]
-    return printable("\n\n".join("\n".join(lines) for lines in parts if lines))
+    head_lines = shorten_lines(wrap(head, width), _MAX_HEAD, width)
+    n_free_lines = LINES - 2 - len(head_lines) - _count_lines(tail)
+    answer_choices = (
+        [(block.label, block.lines(*limits, text_width)) for block in blocks] for limits in _LIMITS
+    )
+    answers = min(
+        answer_choices, key=lambda blocks: max(0, _count_lines(blocks) - n_free_lines)
+    )  # the first that fits
+    parts = [[] if is_read else head_lines, _add_labels(answers, indent), _add_labels(tail, indent)]
+    return escape_unprintable("\n\n".join("\n".join(lines) for lines in parts if lines))
 
 
-def _height(blocks: _Blocks) -> int:
-    """The lines of blocks."""
+def _count_lines(blocks: _LabelledLines) -> int:
+    """Return the number of lines of blocks."""
     return sum(len(lines) for _, lines in blocks)
 
 
-def result(findings: Findings, words: Words) -> str:
-    """What is wrong with what was found, a line each, and the sentence of the first answer."""
-    briefs = _in_order(findings)
-    wrong = [
-        f"{_WARNING}: {_text(found, brief, words)}" for found, brief in briefs if _is_warning(found)
+def format_summary(findings: Findings, words: Words) -> str:
+    """Return warnings, one per line, and the sentence of the first result."""
+    briefs = _order_findings(findings)
+    warnings = [
+        f"{_WARNING}: {_format_text(finding, brief, words)}"
+        for finding, brief in briefs
+        if _is_warning(finding)
     ]
     answers = [
-        rendered(found.sentence or brief.text or "", words)
-        for found, brief in briefs
-        if not _is_warning(found)
+        render_text(finding.sentence or brief.text or "", words)
+        for finding, brief in briefs
+        if not _is_warning(finding)
     ]
-    return printable("\n".join([*wrong, *list(filter(None, answers))[:1]]))
+    return escape_unprintable("\n".join([*warnings, *list(filter(None, answers))[:1]]))
 
 
-def columns() -> int:
-    """The columns of the terminal, of those that sentences fill well; 80 of what is no terminal."""
-    return min(max(shutil.get_terminal_size((_USUAL, LINES)).columns, _NARROWEST), _WIDEST)
+def find_terminal_width() -> int:
+    """Return the width of the terminal within limits; 80 without a terminal."""
+    return min(max(shutil.get_terminal_size((_DEFAULT_WIDTH, LINES)).columns, _NARROWEST), _WIDEST)
 
 
-def _in_order(findings: Findings) -> list[tuple[Finding, Brief]]:
-    """The findings that a screen shows: what is wrong, then by chapters."""
-    shown = [
-        (found, found.brief or Brief(""))
-        for found in findings.of(SCREEN)
-        if found.brief or _is_warning(found)
+def _order_findings(findings: Findings) -> list[tuple[Finding, Brief]]:
+    """Return the findings of a screen, warnings first, then by chapter."""
+    briefed_findings = [
+        (finding, finding.brief or Brief(""))
+        for finding in findings.select_surface(SCREEN)
+        if finding.brief or _is_warning(finding)
     ]
     return sorted(
-        shown,
-        key=lambda each: (not _is_warning(each[0]), CHAPTERS.index(each[0].chapter), each[1].order),
+        briefed_findings,
+        key=lambda pair: (not _is_warning(pair[0]), CHAPTERS.index(pair[0].chapter), pair[1].order),
     )
 
 
-def _is_warning(found: Finding) -> bool:
-    """Whether a finding is bad news about the fit, or failed."""
-    return found.good is False and (found.brief is None or found.chapter in (MISSES, STATISTICS))
+def _is_warning(finding: Finding) -> bool:
+    """Return whether a finding reports a problem of the fit, or failed."""
+    return finding.good is False and (
+        finding.brief is None or finding.chapter in (MISSES, STATISTICS)
+    )
 
 
-def _text(found: Finding, brief: Brief, words: Words) -> str:
-    return rendered(found.sentence if brief.text is None else brief.text, words)
+def _format_text(finding: Finding, brief: Brief, words: Words) -> str:
+    """Return the sentence of a finding for a screen."""
+    return render_text(finding.sentence if brief.text is None else brief.text, words)
 
 
-def _block(label: str, sentence: str, brief: Brief, width: int, place: int) -> _Block:
-    """A finding as a block of that width, whose table has that place."""
-    parts = [f"{cut(name, _MAX_NAME)} {value}" for name, value in brief.parts[:_MAX_ROWS]]
-    more = [f"and {len(brief.parts) - len(parts):,} more"] if len(brief.parts) > len(parts) else []
-    text = wrap(sentence, width), _in_lines([*parts, *more], width)
-    if brief.table is None or not len(brief.table):
-        return _Block(label, *text, [], 0, place)
-    return _Block(label, *text, _table(brief.table, width), len(brief.table), place)
-
-
-def _table(table: "pandas.DataFrame", width: int) -> list[str]:
-    """The heading and the first rows of a table: texts are cut if need be, then columns are left
-    out."""
-    shown = readable(_in_short(table.head(_MAX_ROWS)))
-    rows = [
-        [cut(" ".join(cell.split()), width // 2) for cell in row]
-        for row in (shown.head, *shown.rows)
+def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: int) -> _Block:
+    """Return a finding as a block of a width; `n_tables`: tables before it."""
+    parts = [
+        f"{cut_text(name, _MAX_NAME)} {part_text}" for name, part_text in brief.parts[:_MAX_ROWS]
     ]
-    columns, is_text = list(zip(*rows, strict=True)), list(shown.is_text)
+    more_part = (
+        [f"and {len(brief.parts) - len(parts):,} more"] if len(brief.parts) > len(parts) else []
+    )
+    text = wrap(sentence, width), _join_parts([*parts, *more_part], width)
+    if brief.table is None or not len(brief.table):
+        return _Block(label, *text, [], 0, n_tables)
+    return _Block(label, *text, _format_short_table(brief.table, width), len(brief.table), n_tables)
+
+
+def _format_short_table(table: "pandas.DataFrame", width: int) -> list[str]:
+    """Return the heading and first rows of a table as lines.
+
+    Texts are cut, then columns are removed, until the table fits.
+    """
+    text_table = format_table(_round_probabilities(table.head(_MAX_ROWS)))
+    rows = [
+        [cut_text(" ".join(cell.split()), width // 2) for cell in row]
+        for row in (text_table.head, *text_table.rows)
+    ]
+    columns, is_text = list(zip(*rows, strict=True)), list(text_table.is_text)
     if is_text[-1]:
-        most = max(_LEAST_CELL, width - 2 - _width(columns[:-1]))
-        columns[-1] = tuple(cut(cell, most) for cell in columns[-1])
-    while len(columns) > 1 and _width(columns) > width:
-        place = -2 if is_text[-1] and len(columns) > 2 else -1  # names in the last column stay
-        del columns[place], is_text[place]
-    left = {place for place, each in enumerate(is_text) if each}
-    return [cut(line, width) for line in align(list(zip(*columns, strict=True)), left).splitlines()]
+        max_width = max(_LEAST_CELL, width - 2 - _measure_width(columns[:-1]))
+        columns[-1] = tuple(cut_text(cell, max_width) for cell in columns[-1])
+    while len(columns) > 1 and _measure_width(columns) > width:
+        column = -2 if is_text[-1] and len(columns) > 2 else -1  # names in the last column stay
+        del columns[column], is_text[column]
+    text_columns = {number for number, is_left in enumerate(is_text) if is_left}
+    return [
+        cut_text(line, width)
+        for line in align(list(zip(*columns, strict=True)), text_columns).splitlines()
+    ]
 
 
-def _width(columns: Sequence[tuple[str, ...]]) -> int:
-    """The columns of a terminal that columns take."""
+def _measure_width(columns: Sequence[tuple[str, ...]]) -> int:
+    """Return the width of columns of text."""
     return sum(max(map(display_width, column)) + 2 for column in columns) - 2
 
 
-def _in_short(table: "pandas.DataFrame") -> "pandas.DataFrame":
-    """The table with its probabilities, and the ends of their intervals, as sentences have them."""
+def _round_probabilities(table: "pandas.DataFrame") -> "pandas.DataFrame":
+    """Return the table with probabilities, and their intervals, as in sentences."""
     names = [
         name
         for name in table
         if name in COLUMNS and COLUMNS[name].unit == PROBABILITY and not is_p_value(name)
     ]
-    before = dict(zip(table.columns[1:], table.columns, strict=False))
-    ends = ["low", "high"] if before.get("low") in names else []
+    column_before = dict(zip(table.columns[1:], table.columns, strict=False))
+    end_columns = ["low", "high"] if column_before.get("low") in names else []
     return table.assign(
         **{
-            name: ["-" if p != p else probability(p) for p in table[name]]
-            for name in [*names, *ends]
+            name: ["-" if p != p else format_probability(p) for p in table[name]]
+            for name in [*names, *end_columns]
         }
     )
 
 
-def _labelled(blocks: _Blocks, indent: int) -> list[str]:
-    """The lines of blocks beside their labels."""
-    found = []
+def _add_labels(blocks: _LabelledLines, indent: int) -> list[str]:
+    """Return the lines of blocks with their labels."""
+    labelled_lines = []
     for label, lines in blocks:
-        named = [label, *[""] * len(lines)]
-        found += [
+        labels = [label, *[""] * len(lines)]
+        labelled_lines += [
             f"{name}{' ' * (indent - display_width(name))}{line}"
-            for name, line in zip(named, lines, strict=False)
+            for name, line in zip(labels, lines, strict=False)
         ]
-    return found
+    return labelled_lines
 
 
-# Lines of a width ---------------------------------------------------------------------------------
+# Wrapped lines ------------------------------------------------------------------------------------
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """A text in lines of that width at most, as a terminal shows it; no line breaks at a zero byte,
-    which is a blank.
+    """Split a text into lines of a width; a zero byte is an unbreakable blank.
 
     Examples
     --------
@@ -217,7 +240,7 @@ def wrap(text: str, width: int) -> list[str]:
     """
     lines: list[str] = []
     for word in text.replace(" %", "\0%").split():
-        for piece in _pieces(word, width):
+        for piece in _split_word(word, width):
             if lines and display_width(f"{lines[-1]} {piece}") <= width:
                 lines[-1] += f" {piece}"
             else:
@@ -225,22 +248,22 @@ def wrap(text: str, width: int) -> list[str]:
     return [line.replace("\0", " ") for line in lines]
 
 
-def shortened(lines: list[str], most: int, width: int) -> list[str]:
-    """The first lines, with a mark where more follow."""
+def shorten_lines(lines: list[str], max_lines: int, width: int) -> list[str]:
+    """Return the first lines; the last ends with a mark if lines are missing."""
     return (
         lines
-        if len(lines) <= most
-        else [*lines[: most - 1], cut(" ".join(lines[most - 1 :]), width)]
+        if len(lines) <= max_lines
+        else [*lines[: max_lines - 1], cut_text(" ".join(lines[max_lines - 1 :]), width)]
     )
 
 
-def cut(text: str, width: int) -> str:
-    """A text of that width at most, with a mark where it is cut."""
-    return text if display_width(text) <= width else f"{_pieces(text, width - 1)[0].rstrip()}…"
+def cut_text(text: str, width: int) -> str:
+    """Return the text cut to a width, with a mark."""
+    return text if display_width(text) <= width else f"{_split_word(text, width - 1)[0].rstrip()}…"
 
 
-def _pieces(word: str, width: int) -> list[str]:
-    """A word in pieces of that width at most."""
+def _split_word(word: str, width: int) -> list[str]:
+    """Split a word into pieces of a width."""
     pieces = [""]
     for letter in word:
         if display_width(pieces[-1] + letter) > width:
@@ -249,6 +272,6 @@ def _pieces(word: str, width: int) -> list[str]:
     return pieces
 
 
-def _in_lines(parts: Sequence[str], width: int) -> list[str]:
-    """Parts in lines, which break between them."""
+def _join_parts(parts: Sequence[str], width: int) -> list[str]:
+    """Join parts into lines that break only between parts."""
     return wrap("\0| ".join(part.replace(" ", "\0") for part in parts), width)

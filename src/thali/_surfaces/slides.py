@@ -1,4 +1,4 @@
-"""Slides: a picture of each answer on a page of 16 to 9, under the sentence that it shows."""
+"""Slides: one picture per page of 16 to 9, below its sentence."""
 
 import re
 import textwrap
@@ -12,28 +12,28 @@ from thali.errors import Words
 
 from .figures import Figures
 
-_WIDE, _HIGH = 8.0, 4.5  # inches: letters of pictures have the size that a slide needs
+_WIDE, _HIGH = 8.0, 4.5  # inches; letters of pictures then have the size that a slide needs
 _PIXELS = 1920  # across
 _LETTERS, _LINES = 74, 3  # of the sentence: letters on a line, lines
 _SENTENCE, _LINE = 13.0, 0.24  # points, inches
-_SMALL, _SMALL_LINE, _SMALL_LETTERS = 8.0, 0.16, 120  # the same of what stands below it
-_DENSER = 0.8  # how far rows of a tall picture may move together, so that its letters stay large
+_SMALL, _SMALL_LINE, _SMALL_LETTERS = 8.0, 0.16, 120  # the same for the text below the sentence
+_DENSER = 0.8  # minimum scale of the height of a tall picture, so that its letters stay large
 _EDGE = 0.18  # inches
-_KINDS = ("png", "svg")
+_SLIDE_FORMATS = ("png", "svg")
 _FILE = re.compile(r"\d\d_\w+\.(?:png|svg)")
-_SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z“])")  # between two of them
+_SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z“])")  # the blank between two sentences
 
 
 @dataclass(frozen=True)
 class Slide:
-    """The picture of a finding, with its sentence above."""
+    """A picture with its sentence above."""
 
     picture: Picture
     sentence: str
-    about: str  # what the data are
+    about: str  # description of the data
 
     def draw(self) -> Any:
-        """Axes on a figure of 16 to 9 that is as large as the picture needs."""
+        """Draw the picture on a figure of 16 to 9 that is as large as necessary."""
         axes = self.picture.draw()
         figure = np.ravel(axes)[0].figure
         lines = textwrap.wrap(
@@ -43,52 +43,53 @@ class Slide:
             placeholder=" …",
         )
         texts = filter(None, (self.picture.caption, self.about))
-        below = [textwrap.shorten(text, _SMALL_LETTERS, placeholder=" …") for text in texts]
-        head = _EDGE + _LINE * len(lines) + _SMALL_LINE * (len(below) + 1)
-        wide, high = figure.get_size_inches()
-        larger = max(1.0, wide / _WIDE, _DENSER * high / (_HIGH - head))
-        figure.set_size_inches(_WIDE * larger, _HIGH * larger)
-        at = _EDGE
+        small_texts = [textwrap.shorten(text, _SMALL_LETTERS, placeholder=" …") for text in texts]
+        head = _EDGE + _LINE * len(lines) + _SMALL_LINE * (len(small_texts) + 1)
+        width, height = figure.get_size_inches()
+        scale = max(1.0, width / _WIDE, _DENSER * height / (_HIGH - head))
+        figure.set_size_inches(_WIDE * scale, _HIGH * scale)
+        top = _EDGE
         for text, size, line, colour in (
             *((text, _SENTENCE, _LINE, "black") for text in lines),
-            *((text, _SMALL, _SMALL_LINE, "0.4") for text in below),
+            *((text, _SMALL, _SMALL_LINE, "0.4") for text in small_texts),
         ):
             weight = "bold" if size == _SENTENCE else "normal"
-            how = {
-                "fontsize": size * larger,
+            text_settings = {
+                "fontsize": size * scale,
                 "fontweight": weight,
                 "color": colour,
                 "parse_math": False,
             }
-            figure.text(_EDGE / _WIDE, 1.0 - at / _HIGH, text, va="top", **how)
-            at += line
+            figure.text(_EDGE / _WIDE, 1.0 - top / _HIGH, text, va="top", **text_settings)
+            top += line
         figure.set_layout_engine("constrained", rect=(0.01, 0.01, 0.98, 0.99 - head / _HIGH))
         return axes
 
 
-def slides(findings: Findings, words: Words, about: str) -> dict[str, Slide]:
-    """A slide for each answer with a picture, by the names of their files, in the order of a
-    reader's questions."""
-    made: dict[str, Slide] = {}
-    for found in findings.of(PAGE):
-        if found.picture is None or found.chapter != ANSWERS:
+def build_slides(findings: Findings, words: Words, subtitle: str) -> dict[str, Slide]:
+    """Return a slide for each result with a picture, by file name."""
+    slide_by_name: dict[str, Slide] = {}
+    for finding in findings.select_surface(PAGE):
+        if finding.picture is None or finding.chapter != ANSWERS:
             continue
-        said, *_ = found.sentences(words) or [found.question]
-        first, *_ = _SENTENCES.split(said)
-        made[f"{len(made) + 1:02}_{found.picture.stem}"] = Slide(found.picture, first, about)
-    return made
+        sentence, *_ = finding.format_sentences(words) or [finding.question]
+        first_sentence, *_ = _SENTENCES.split(sentence)
+        slide_by_name[f"{len(slide_by_name) + 1:02}_{finding.picture.stem}"] = Slide(
+            finding.picture, first_sentence, subtitle
+        )
+    return slide_by_name
 
 
 def is_slide(name: str) -> bool:
-    """Whether a file is called as slides are."""
+    """Return whether a file name is the name of a slide."""
     return _FILE.fullmatch(name) is not None
 
 
-def slide_files(slides: dict[str, Slide]) -> dict[str, bytes]:
-    """Each slide as a file of each kind."""
+def draw_slides(slides: dict[str, Slide]) -> dict[str, bytes]:
+    """Return each slide as a file of each format."""
     with Figures() as figures:
         return {
-            f"{name}.{kind}": figures.saved(slide, kind, across=_PIXELS)
+            f"{name}.{slide_format}": figures.save(slide, slide_format, across=_PIXELS)
             for name, slide in slides.items()
-            for kind in _KINDS
+            for slide_format in _SLIDE_FORMATS
         }

@@ -1,35 +1,39 @@
-"""Findings in a terminal: plain text, aligned, names never cut off."""
+"""Findings as plain text for a terminal: aligned, with complete names."""
 
 from collections.abc import Iterable
 
-from thali._labels import printable
+from thali._labels import escape_unprintable
 from thali._model.finding import TEXT, Finding, Findings
 from thali.errors import Words
 
-from .readable import align, readable
+from .readable import align, format_table
 
 
-def text_of(findings: Findings, words: Words) -> str:
-    """All that a terminal shows of findings, one after the other."""
-    return "\n\n".join(filter(None, (part_of(found, words) for found in findings.of(TEXT))))
+def format_all_findings(findings: Findings, words: Words) -> str:
+    """Return all findings of a terminal as text."""
+    return "\n\n".join(
+        filter(None, (format_finding(finding, words) for finding in findings.select_surface(TEXT)))
+    )
 
 
-def part_of(found: Finding, words: Words) -> str:
-    """One finding: its sentences and its table."""
-    sentences = found.sentences(words)
-    if found.good is False and found.table is None:
-        sentences[:1] = [f"WARNING: {each}" for each in sentences[:1]]
-    first, notes = (sentences[:1], sentences[1:]) if found.sentence != "" else ([], sentences)
-    return printable("\n".join([*first, *_table(found), *notes]))
+def format_finding(finding: Finding, words: Words) -> str:
+    """Return the sentences and the table of a finding as text."""
+    sentences = finding.format_sentences(words)
+    if finding.good is False and finding.table is None:
+        sentences[:1] = [f"WARNING: {sentence}" for sentence in sentences[:1]]
+    main_sentence, notes = (
+        (sentences[:1], sentences[1:]) if finding.sentence != "" else ([], sentences)
+    )
+    return escape_unprintable("\n".join([*main_sentence, *_format_finding_table(finding), *notes]))
 
 
-def _table(found: Finding) -> Iterable[str]:
-    """The table of a finding, in lines."""
-    table = found.to_read
-    if table is None or not found.is_printed or not len(table):
+def _format_finding_table(finding: Finding) -> Iterable[str]:
+    """Return the table of a finding as lines."""
+    table = finding.main_table
+    if table is None or not finding.is_printed or not len(table):
         return ()
-    shown = readable(table)
-    rows = [tuple(row) for row in (shown.head, *shown.rows)]
-    lines = [found.title] if found.title else []
-    lines.append(align(rows, {k for k, text in enumerate(shown.is_text) if text}))
+    text_table = format_table(table)
+    rows = [tuple(row) for row in (text_table.head, *text_table.rows)]
+    lines = [finding.title] if finding.title else []
+    lines.append(align(rows, {k for k, text in enumerate(text_table.is_text) if text}))
     return lines

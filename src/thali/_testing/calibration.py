@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._comparison.engine import ignore_sigint
 from thali._described import Described, Description
 from thali._inference.seeds import build_seed_sequence
 from thali._inference.threads import run_all
 from thali._inference.warn import silence_warnings
-from thali._model.chain_model import RunByChains
-from thali._model.prior_sample import drawn_from
+from thali._model.chain_model import MarkovChainModel
+from thali._model.prior_sample import draw_prior
 from thali._posterior.summary import MIN_DRAWS, mean_ess
 from thali._posterior.view import LATENT
 from thali.errors import ArgumentError, DataError
@@ -154,7 +154,7 @@ class CalibrationTask:
     """The task: fit the model to simulated data and rank their parameters. It is sent to other
     processes."""
 
-    model: RunByChains
+    model: MarkovChainModel
     data: tuple[Any, ...]
     truth: dict[str, float]
     seed: np.random.SeedSequence
@@ -242,12 +242,12 @@ def calibrate(
     """
     from thali._inference.progress import Progress
 
-    if not (isinstance(model, RunByChains) and model._engine.has_prior):
+    if not (isinstance(model, MarkovChainModel) and model._engine.has_prior):
         raise ArgumentError(f"calibrate requires a thali model; got {type(model).__name__}.")
-    n, cores = whole("n", n, 2), None if cores is None else whole("cores", cores, 1)
-    given = model._arguments(design)
+    n, cores = check_integer("n", n, 2), None if cores is None else check_integer("cores", cores, 1)
+    given = model._pack_design(design)
     of_prior, of_fits = build_seed_sequence(random_seed).spawn(2)
-    held, home = model._held_to(*given), os.getpid()
+    held, home = model._copy_with_fixed_prior(*given), os.getpid()
     tasks = [
         CalibrationTask(held, data, truth, seed, fit, home)
         for (data, truth), seed in zip(
@@ -266,14 +266,14 @@ def calibrate(
 
 
 def _simulated(
-    model: RunByChains, design: tuple[Any, ...], n: int, seed: Any
+    model: MarkovChainModel, design: tuple[Any, ...], n: int, seed: Any
 ) -> list[tuple[tuple[Any, ...], dict[str, float]]]:
     """Data and quantities of the first n draws from the prior that the model can be fitted to."""
     # Which data are skipped depends only on the data, so that the ranks of the others stay uniform.
     usable: list[tuple[tuple[Any, ...], dict[str, float]]] = []
     names: list[str] = []
     for part in seed.spawn(_ROUNDS):
-        sample = drawn_from(model, n, part, *design)
+        sample = draw_prior(model, n, part, *design)
         values = quantities_of(sample.prior, *(() if sample.latent is None else (sample.latent,)))
         # fixed ones are left out
         names = names or [name for name, draws in values.items() if np.ptp(draws) > 0.0]
@@ -297,7 +297,7 @@ def run(task: CalibrationTask) -> tuple[list[float], list[int]]:
     rng = np.random.default_rng(ties)
     model = type(task.model)(**task.model.get_params())
     with ignore_sigint(task.home), silence_warnings():
-        tree = model._refit(task.data, seed, task.settings)
+        tree = model._refit_posterior(task.data, seed, task.settings)
     if model._interrupted_:
         raise KeyboardInterrupt
     drawn = quantities_of(

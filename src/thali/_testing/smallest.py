@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._compile import targets
 from thali.errors import Argument, ArgumentError
 
@@ -540,7 +540,7 @@ def environment_of(level: str, folder: Path) -> dict[str, str]:
     ArgumentError
         If there is no such level, or this processor cannot run its code, which must be tried out.
     """
-    one_of("target", level, tuple(targets.LEVELS))
+    check_allowed("target", level, tuple(targets.LEVELS))
     reason = targets.explain_incompatibility(level)
     if reason:
         raise ArgumentError(Argument("target"), f" {level} cannot be built here, because {reason}.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._described import Described, Description
-from thali._labels import plural, positions, shorten, suggest
+from thali._labels import format_plural, index_labels, shorten, suggest
 from thali._late import carried_out_by
 from thali.errors import ArgumentError, DataError
 
@@ -44,7 +44,7 @@ def draw_tree_text(tree: TreeNodes) -> str:
         np.array(compute_depths(tree.parents, tree.lengths)) * DRAWING_WIDTH
     ).astype(int)
     leaves = [node for node in order if not children[node]]
-    node_row = positions(leaves)
+    node_row = index_labels(leaves)
     for node in order:
         if children[node]:
             node_row[node] = node_row[children[node][0]]
@@ -342,7 +342,7 @@ class Tree(Described):
             raise DataError(
                 f"The leaves of the tree must have the names of the options; {mismatch}."
             )
-        leaf_indices = positions(self.labels)
+        leaf_indices = index_labels(self.labels)
         order = [leaf_indices[label] for label in options] + list(
             range(self.n_leaves, len(self.parents))
         )
@@ -384,7 +384,7 @@ class Tree(Described):
         return draw_tree_text(self._list_nodes())
 
     def __repr__(self) -> str:
-        clades = plural(len(self.parents) - self.n_leaves - 1, "clade")
+        clades = format_plural(len(self.parents) - self.n_leaves - 1, "clade")
         return f"Tree({self.n_leaves:,} leaves, {clades}, total length {self.total_length:.4g})"
 
     def _description(self) -> Description:

@@ -17,7 +17,7 @@ from thali._posterior.summary import bulk_and_r_hat, tail_ess
 
 from .density import Density, Spreads, add_bordered
 from .laplace import Marginal
-from .scales import ScaleState, move_spread_with_coordinates, sample_spread
+from .scale_moves import ScaleState, move_spread_with_coordinates, sample_spread
 
 # chains; draws of each while tuning, of a block, and at most
 N_CHAINS, N_TUNE, BLOCK_DRAWS, MAX_DRAWS = 4, 400, 500, 20_000
@@ -80,7 +80,7 @@ class Sampler:
     # Trajectories ---------------------------------------------------------------------------------
 
     def _factorise_curvature(self, lattice_point: tuple[int, ...]) -> BorderedFactor:
-        """Factorise the curvature with the standard deviations of a lattice point."""
+        """Return the factor of the curvature with the standard deviations of a lattice point."""
         logs = np.log(np.array(self.spreads))
         logs[list(self.learned)] = _FACTOR_SPACING * np.array(lattice_point)
         return BorderedFactor(
@@ -153,7 +153,7 @@ def run_chains(
     Warns
     -----
     DataWarning
-        If after 20,000 draws of each chain it has not.
+        If 20,000 draws of each chain do not suffice.
     """
     from thali.errors import DataWarning
 
@@ -191,7 +191,7 @@ def run_chains(
 def tune_step(
     sampler: Sampler, rng: np.random.Generator, state: ScaleState, sweeps: int
 ) -> ScaleState:
-    """Tune the step by dual averaging (Hoffman & Gelman 2014); return the last state."""
+    """Find the step by dual averaging (Hoffman & Gelman 2014); return the last state."""
     shrinkage_point, mean_error, mean_log_step = (
         math.log(10.0 * sampler.step),
         0.0,

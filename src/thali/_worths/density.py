@@ -52,7 +52,7 @@ class DistinctComparisons(NamedTuple):
 class Spreads(NamedTuple):
     """Standard deviations, numbers or one per point; NaN where the density has none."""
 
-    worths: np.ndarray  # s, of log worths in the period in which options enter
+    worths: np.ndarray  # s, of log worths on entry of options
     judges: np.ndarray  # tau, of log discriminations
     drift: np.ndarray  # of the change of a log worth in one period
     bias: np.ndarray  # of judges' coefficients about the common ones
@@ -114,7 +114,7 @@ class Density:
         L_{ti} \sim \mathrm{Normal}(L_{t'i}, (t - t') \delta^2)
 
     The probability of a choice is :math:`\tilde p = (1 - \varepsilon) \sigma(\eta) + \varepsilon /
-    2`, ties are those of `davidson`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With
+    2`, ties follow `davidson`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With
     `has_bias` judge j has the coefficients :math:`\beta + b_j`, :math:`b_j \sim \mathrm{Normal}(0,
     v^2)`. The likelihood contains neither the common level of log worths nor that of g, so that
     their priors integrate out; because the mean of log d is 0, both the spread s and
@@ -132,7 +132,7 @@ class Density:
     steps : (periods - 1,)
         Number of steps between a period and the next.
     entry : (options,)
-        The period in which each option enters.
+        The period of entry of each option.
     has_bias : bool
         Whether each judge has individual coefficients of covariates.
     has_prior : bool

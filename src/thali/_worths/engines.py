@@ -14,13 +14,13 @@ from thali._inference.warn import is_quiet
 from thali._model.base import Job
 from thali._model.best_worst import RANKING
 from thali._model.engine import (
-    ChainsOfRespondents,
     Engine,
-    Prepared,
-    refuse_of_chains,
-    refuse_other_methods,
+    PreparedFit,
+    RespondentChainEngine,
+    check_method_arguments,
+    refuse_chain_argument,
 )
-from thali._model.option_scores import ScoreScale, scores_of_draws, tabulate_scores
+from thali._model.option_scores import ScoreScale, score_draws, tabulate_scores
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
 from thali._people.columns import no_covariates
@@ -31,160 +31,164 @@ from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import Argument, ArgumentError, Setting
 
 from .chains import Sampler
-from .of_data import check_estimable
-from .posterior import LatticeChain, TrajectoryChain, WorthProblem, tree_of_chains
-from .predictions import Quantities, WorthDraws
-from .simulation import replicates, sample_prior
+from .data_density import check_estimable
+from .posterior import LatticeChain, TrajectoryChain, WorthProblem, build_chains_tree
+from .simulation import sample_worths_prior, simulate_replicates
 from .spec import BRADLEY_TERRY_LUCE
+from .worth_draws import Quantities, WorthDraws
 
 if TYPE_CHECKING:
     import pandas
 
 
-_DRAWS, _SEED = 1_000, 0  # of the sampling distribution of estimates, each with its opposite
-_APPROXIMATE = (
+_N_DRAWS, _SEED = 1_000, 0  # draws of the sampling distribution, each with its opposite
+_APPROXIMATION_NOTE = (
     " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
 )
 
 
 class WorthsEngine(Engine):
-    """A method of worths; what follows from draws is that of one population unless a subclass says
-    otherwise."""
+    """A method of worths; results describe one population unless overridden."""
 
-    usual_tune = 1000  # draws of each chain that are discarded
+    default_tune = 1000  # draws of each chain that are discarded
 
-    def draws_of(self, model: Any) -> WorthDraws:
+    def get_draws(self, model: Any) -> WorthDraws:
         """Return the draws of worths."""
         raise NotImplementedError
 
-    def means_of(self, model: Any, respondent: Any = None) -> WorthDraws:
-        """Return what predictions are means over."""
+    def get_prediction_draws(self, model: Any, respondent: Any = None) -> WorthDraws:
+        """Return the draws over which predictions are averaged."""
         if respondent is not None:
             raise no_covariates()
-        return self.draws_of(model)
+        return self.get_draws(model)
 
     def quantities(self, model: Any) -> Quantities:
-        """Return what chains are judged by besides the spread and the log-likelihood, arrays
-        (chain, draw)."""
+        """Return the quantities that chains are judged by, each (chains, draws).
+
+        The spread and the log-likelihood are judged separately.
+        """
         view = model._view
         return model._draws.quantities(view.pairs if view.data_kind == PAIRS else None)
 
     def scores(
         self, model: Any, scale: ScoreScale, by: Any, random_seed: Any, ci: float
     ) -> "pandas.DataFrame":
-        """Return the scores of the options."""
+        """Return a table of scores of the options."""
         if by is not None:
             raise individuals_required("by")
         draws = model._draws
         return tabulate_scores(
-            {"": scores_of_draws(draws.weights, scale)}, draws.labels, scale, None, ci
+            {"": score_draws(draws.weights, scale)}, draws.labels, scale, None, ci
         )
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
-        """Return how probable all choices of each respondent together are."""
-        return model._means.log_predictive(choices)
+        """Return log probabilities of all choices of each respondent jointly."""
+        return model._prediction_draws.log_predictive(choices)
 
     def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
-        """Return what was observed against replicates."""
+        """Compare observed answers with replicates, as a table."""
         return model._draws.check(data, random_seed, ci)
 
     def predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
-        """Return the proportions that were observed, and what is predicted of them."""
+        """Return a table of observed and predicted proportions."""
         return model._draws.predictions(data, ci)
 
     def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
-        """Return a draw from the prior for each generator, and data of the same design at it."""
-        return sample_prior(problem, rngs)
+        """Sample the prior once with each generator, with data of the same design."""
+        return sample_worths_prior(problem, rngs)
 
     def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
-        """Return new data at every draw of a fit, arrays (chain, draw, ...) under their names in
-        `observed_data`."""
-        return replicates(problem, model._draws, model._view.shape, rng)
+        """Simulate data at every draw of a fit, arrays (chain, draw, ...) by variable."""
+        return simulate_replicates(problem, model._draws, model._view.shape, rng)
 
 
-class LaplaceEngine(WorthsEngine, ChainsOfRespondents):
+class LaplaceEngine(WorthsEngine, RespondentChainEngine):
     """Independent draws from the lattice of Laplace's approximations."""
 
     has_evidence = True
-    advice = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "mcmc"), "."))
+    advice = Advice(tunes=False, note=(_APPROXIMATION_NOTE, Setting("method", "mcmc"), "."))
 
-    def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
-        """The fit, checked; `asked` are the arguments of `fit`."""
-        data = model._as_data(data)
-        tune = self.usual_tune if asked["tune"] is None else asked["tune"]
-        sampling = self.sampling(model, data, build_run(**{**asked, "tune": tune}))
+    def job(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Job:
+        """Check the data and the arguments of `fit`, and return the job."""
+        data = model._convert_data(data)
+        tune = self.default_tune if arguments["tune"] is None else arguments["tune"]
+        sampling = self.sampling(model, data, build_run(**{**arguments, "tune": tune}))
         if not is_quiet():
             data.warn_if_unusual()
-        return model._job_of(sampling, str(data))
+        return model._build_job(sampling, str(data))
 
-    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
-        """What `fit` would run, after every check that it makes; nothing is drawn."""
-        return Prepared(model._problem(model._as_data(data)).lapse)
+    def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
+        """Run all checks of `fit` without sampling."""
+        return PreparedFit(model._build_problem(model._convert_data(data)).lapse)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        """What a fit to these data runs."""
+        """Build the run of chains for a fit to these data."""
         if run.thin is not None:
-            refuse_of_chains(
-                "thin", because=", because draws from the chosen method are already independent"
+            refuse_chain_argument(
+                "thin", reason=", because draws from the chosen method are already independent"
             )
-        problem = model._problem(source)
+        problem = model._build_problem(source)
 
         def chains(draws: int, seed: Any) -> list[LatticeChain]:
-            assert problem.respondents is not None  # made once, before threads need it
+            assert problem.respondents is not None  # computed once, before threads need it
             return [LatticeChain(problem, draws, rng) for rng in spawn_generators(seed, run.chains)]
 
-        return _sampling_of(problem, source, run, chains, lambda: problem.respondents.by_scores)
-
-    def draws_of(self, model: Any) -> WorthDraws:
-        """Return the draws of worths."""
-        return read_draws(model._view)
-
-
-def read_draws(view: Any) -> WorthDraws:
-    """Read the draws of worths of a posterior."""
-    log_worths = view.draws["log_worth"].values.reshape(view.n_draws, -1)
-    rule = view.best_worst or RANKING
-    options = (
-        view.fixed["option_values"].values if view.covariates else np.zeros((view.n_options, 0))
-    )
-    known = view.covariates, options, view.lapse, rule
-    return WorthDraws(view.labels, log_worths, view.tie, view.coefficients, *known, view.shape[0])
-
-
-def _sampling_of(
-    problem: WorthProblem, source: Any, run: Run, chains: Any, dependence: Any
-) -> Sampling[Any]:
-    """Return the run of chains of one population."""
-
-    def tree(found: Any) -> Any:
-        made = dependence()
-        attributes = describe_run(run)
-        return tree_of_chains(
-            problem, found, attributes | ({} if made is None else made.attributes)
+        return _build_population_sampling(
+            problem, source, run, chains, lambda: problem.respondents.score_dependence
         )
 
-    return sampling_of_chains(source, run, chains, tree)
+    def get_draws(self, model: Any) -> WorthDraws:
+        """Return the draws of worths."""
+        return read_worth_draws(model._view)
+
+
+def read_worth_draws(view: Any) -> WorthDraws:
+    """Read the draws of worths from a posterior."""
+    log_worths = view.draws["log_worth"].values.reshape(view.n_draws, -1)
+    rule = view.best_worst or RANKING
+    options = np.zeros((view.n_options, 0))
+    if view.covariates:
+        options = view.fixed["option_values"].values
+    settings = view.covariates, options, view.lapse, rule
+    return WorthDraws(
+        view.labels, log_worths, view.tie, view.coefficients, *settings, view.shape[0]
+    )
+
+
+def _build_population_sampling(
+    problem: WorthProblem, source: Any, run: Run, chains: Any, dependence: Any
+) -> Sampling[Any]:
+    """Build the run of chains of one population."""
+
+    def tree(chains: Any) -> Any:
+        treatment = dependence()
+        attributes = describe_run(run)
+        return build_chains_tree(
+            problem, chains, attributes | ({} if treatment is None else treatment.attributes)
+        )
+
+    return build_sampling(source, run, chains, tree)
 
 
 def describe_run(run: Run) -> dict[str, Any]:
-    """Return what a posterior notes of the run."""
+    """Return the attributes of a posterior that describe the run."""
     return {"thin": run.thin or 1, "tuning_steps": run.tune}
 
 
-def keep_tree(tree: Any) -> Any:
-    """Return a tree that needs nothing more once all draws are made."""
+def return_tree(tree: Any) -> Any:
+    """Return a tree unchanged; no step follows the last draw."""
     return tree
 
 
-def sampling_of_chains(
+def build_sampling(
     source: Any,
     run: Run,
     chains: Any,
     tree: Any,
     first_draws: int | None = None,
-    completed: Any = keep_tree,
+    completed: Any = return_tree,
 ) -> Sampling[Any]:
-    """Return the run of chains whose draws make a tree."""
+    """Build a run of chains with a function that converts their draws to a tree."""
     settings = {name: getattr(run, name) for name in ("draws", "tune", "chains", "thin")}
     return Sampling(
         source,
@@ -195,7 +199,7 @@ def sampling_of_chains(
         is_compiled=True,
         settings=settings,
         first_draws=first_draws,
-        completed=completed,
+        complete_tree=completed,
     )
 
 
@@ -205,26 +209,28 @@ class TrajectoryEngine(LaplaceEngine):
     advice = Advice()
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        problem = model._problem(source, usual=INDEPENDENT)
+        problem = model._build_problem(source, default_adjustment=INDEPENDENT)
 
         def chains(draws: int, seed: Any) -> list[TrajectoryChain]:
-            sampler = Sampler(problem.powered)
+            sampler = Sampler(problem.power_marginal)
             rngs = spawn_generators(seed, run.chains)
             return [TrajectoryChain(sampler, draws, run.tune, run.thin or 1, rng) for rng in rngs]
 
-        return _sampling_of(problem, source, run, chains, lambda: problem.respondents.by_power)
+        return _build_population_sampling(
+            problem, source, run, chains, lambda: problem.respondents.power_dependence
+        )
 
 
 # Maximum likelihood -------------------------------------------------------------------------------
 
 
 class EstimatedWorths(NamedTuple):
-    """The highest point of the likelihood, with the covariance of its errors in large samples."""
+    """Maximum-likelihood estimates with their large-sample covariance."""
 
     data: Any
     point: np.ndarray  # of the density
-    covariance: np.ndarray  # over respondents where these are adjusted for
-    df: float  # of Student's t; infinite of the normal distribution
+    covariance: np.ndarray  # over respondents if results are adjusted for them
+    df: float  # of Student's t; infinite for the normal distribution
     log_likelihood: float  # of all data, coefficients included
     n_parameters: int
     lapse: float
@@ -234,11 +240,12 @@ class EstimatedWorths(NamedTuple):
 
     @property
     def aic(self) -> float:
+        """Akaike's information criterion."""
         return 2.0 * (self.n_parameters - self.log_likelihood)
 
     @property
     def bic(self) -> float:
-        """With the number of answers for n."""
+        """Schwarz's information criterion, with the number of answers as n."""
         return math.log(self.data.n_answers) * self.n_parameters - 2.0 * self.log_likelihood
 
     @property
@@ -247,97 +254,94 @@ class EstimatedWorths(NamedTuple):
         return WorthProblem(self.data, self.lapse, self.has_ties, self.rule, has_prior=False)
 
 
-class MaximumEngine(WorthsEngine):
+class WorthMaximumEngine(WorthsEngine):
     """The worths with the highest likelihood, without a prior."""
 
     findings = "thali._worths.findings"
 
-    def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
-        """The fit, checked; `asked` are the arguments of `fit`."""
-        data = model._as_data(data)
-        problem = self._problem(model, data, asked)
-        return Job(lambda: {"_estimates_": estimate(problem)}, data=str(data))
+    def job(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Job:
+        """Check the data and the arguments of `fit`, and return the job."""
+        data = model._convert_data(data)
+        problem = self._build_problem(model, data, arguments)
+        return Job(lambda: {"_estimates_": estimate_worths(problem)}, data=str(data))
 
-    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
-        """What `fit` would run, after every check that it makes."""
-        return Prepared(self._problem(model, model._as_data(data), {}).lapse)
+    def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
+        """Run all checks of `fit` without estimating."""
+        return PreparedFit(self._build_problem(model, model._convert_data(data), {}).lapse)
 
-    def _problem(self, model: Any, data: Any, asked: Mapping[str, Any]) -> WorthProblem:
-        refuse_run(model, asked)
-        problem = model._problem(data, has_prior=False)
-        check_estimable(problem.in_form, problem.density)
+    def _build_problem(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> WorthProblem:
+        """Check data and arguments, and return the problem without a prior."""
+        refuse_run_settings(model, arguments)
+        problem = model._build_problem(data, has_prior=False)
+        check_estimable(problem.converted_data, problem.density)
         return problem
 
     def data_of_fit(self, model: Any) -> Any:
         return model._estimates_.data
 
     def facts(self, model: Any) -> Facts:
-        found = model._estimates_
-        errors = ()
-        if math.isfinite(found.df):
-            errors = (("standard errors", f"clustered by respondent ({found.people.number:,})"),)
-        return (
-            *errors,
-            (
-                "log-likelihood",
-                f"{found.log_likelihood:,.2f} (all comparisons, including constants)",
-            ),
-        )
+        estimates = model._estimates_
+        log_likelihood = f"{estimates.log_likelihood:,.2f} (all comparisons, including constants)"
+        facts = (("log-likelihood", log_likelihood),)
+        if not math.isfinite(estimates.df):
+            return facts
+        errors = f"clustered by respondent ({estimates.people.number:,})"
+        return (("standard errors", errors), *facts)
 
     def summary(self, model: Any, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """The estimates with their errors and intervals."""
+        """Return a table of estimates with standard errors and intervals."""
         model._require_fitted()
-        return estimates_table(model._estimates_, ci)
+        return tabulate_estimates(model._estimates_, ci)
 
-    def draws_of(self, model: Any) -> WorthDraws:
-        """Return draws of the distribution of the estimates in large samples."""
-        found = model._estimates_
+    def get_draws(self, model: Any) -> WorthDraws:
+        """Draw from the large-sample distribution of the estimates."""
+        estimates = model._estimates_
         rng = np.random.default_rng(_SEED)
-        values, vectors = np.linalg.eigh(found.covariance)
+        values, vectors = np.linalg.eigh(estimates.covariance)
         normal = (vectors * np.sqrt(np.maximum(values, 0.0))) @ rng.standard_normal(
-            (len(values), _DRAWS)
+            (len(values), _N_DRAWS)
         )
-        if math.isfinite(found.df):
-            normal *= np.sqrt(found.df / rng.chisquare(found.df, _DRAWS))
-        return self._draws(found, found.point[:, None] + np.hstack([normal, -normal]))
+        if math.isfinite(estimates.df):
+            normal *= np.sqrt(estimates.df / rng.chisquare(estimates.df, _N_DRAWS))
+        return estimates.problem.build_draws(
+            estimates.point[:, None] + np.hstack([normal, -normal]), 1
+        )
 
-    def means_of(self, model: Any, respondent: Any = None) -> WorthDraws:
+    def get_prediction_draws(self, model: Any, respondent: Any = None) -> WorthDraws:
         if respondent is not None:
             raise no_covariates()
-        return self._draws(model._estimates_, model._estimates_.point[:, None])
-
-    def _draws(self, found: EstimatedWorths, points: np.ndarray) -> WorthDraws:
-        return found.problem.draws_of(points, 1)
+        estimates = model._estimates_
+        return estimates.problem.build_draws(estimates.point[:, None], 1)
 
 
-def estimate(problem: WorthProblem) -> EstimatedWorths:
-    """Return the estimates of a density without a prior."""
+def estimate_worths(problem: WorthProblem) -> EstimatedWorths:
+    """Estimate worths at the mode of a density without a prior."""
     density = problem.density
     _, mode = problem.marginal.best
     root = mode.factor.draw(np.eye(density.size))
-    variance, df = problem.respondents.adjusted, math.inf
+    variance, df = problem.respondents.adjusted_variance, math.inf
     if variance is not None:
         root, df = variance.matrix() @ root, variance.df
-    value = float(density.log_likelihoods(mode.point[:, None])[0]) + problem.groups().log_constant
-    settings = problem.lapse, problem.has_ties, problem.rule, problem.respondents.by_scores
+    value = (
+        float(density.log_likelihoods(mode.point[:, None])[0])
+        + problem.build_data_groups().log_constant
+    )
+    settings = problem.lapse, problem.has_ties, problem.rule, problem.respondents.score_dependence
     return EstimatedWorths(
         problem.data, mode.point, root @ root.T, df, value, density.size - 1, *settings
     )
 
 
-def refuse_run(model: Any, asked: Mapping[str, Any]) -> None:
-    """Refuse arguments of draws and of priors."""
+def refuse_run_settings(model: Any, arguments: Mapping[str, Any]) -> None:
+    """Refuse arguments of sampling and of priors."""
     import inspect
 
-    usual = {
-        name: each.default
-        for name, each in inspect.signature(model.fit).parameters.items()
-        if name != "data"
-    }
-    refuse_other_methods(BRADLEY_TERRY_LUCE, "maximum-likelihood", asked, usual)
+    parameters = inspect.signature(model.fit).parameters
+    defaults = {name: parameter.default for name, parameter in parameters.items() if name != "data"}
+    check_method_arguments(BRADLEY_TERRY_LUCE, "maximum-likelihood", arguments, defaults)
     for name in ("job", "max_time"):
-        if asked.get(name) is not None:
-            refuse_of_chains(name)
+        if arguments.get(name) is not None:
+            refuse_chain_argument(name)
     if model.spread is not None:
         raise ArgumentError(
             Argument("spread"),
@@ -347,39 +351,38 @@ def refuse_run(model: Any, asked: Mapping[str, Any]) -> None:
         )
 
 
-def estimates_table(found: EstimatedWorths, ci: float) -> "pandas.DataFrame":
-    """Return a row an option, covariate and parameter of ties: estimate, std_error, low and
-    high."""
+def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFrame":
+    """Return a table of estimates of options, covariates and nu: std_error, low, high."""
     import pandas as pd
     from scipy.special import ndtri, stdtrit
 
-    from thali._model.covariates import parameter
+    from thali._model.covariates import coefficient_name
     from thali._tables import Table
 
-    problem = found.problem
-    density, n = problem.density, found.data.n_options
+    problem = estimates.problem
+    density, n = problem.density, estimates.data.n_options
     rows = np.eye(density.size)[[*range(n), *range(density.nu.start, density.beta.stop)]]
-    rows[:n, density.beta] = problem.options
+    rows[:n, density.beta] = problem.option_covariates
     rows[:n] -= rows[:n].mean(axis=0)
-    value, error = (
-        rows @ found.point,
-        np.sqrt(np.einsum("ij,jk,ik->i", rows, found.covariance, rows)),
-    )
+    estimate = rows @ estimates.point
+    error = np.sqrt(np.einsum("ij,jk,ik->i", rows, estimates.covariance, rows))
     tail = tails_of(ci)[1]
-    reach = float(stdtrit(found.df, tail)) if math.isfinite(found.df) else float(ndtri(tail))
+    multiplier = (
+        float(stdtrit(estimates.df, tail)) if math.isfinite(estimates.df) else float(ndtri(tail))
+    )
     names = [
-        *(f"log_worth[{label}]" for label in found.data.labels),
-        *(["log_tie"] * found.has_ties),
+        *(f"log_worth[{label}]" for label in estimates.data.labels),
+        *(["log_tie"] * estimates.has_ties),
     ]
-    names += [parameter(name) for name in problem.covariates]
+    names += [coefficient_name(name) for name in problem.covariates]
     columns = {
-        "estimate": value,
+        "estimate": estimate,
         "std_error": error,
-        "low": value - reach * error,
-        "high": value + reach * error,
+        "low": estimate - multiplier * error,
+        "high": estimate + multiplier * error,
     }
     table = Table(columns, index=pd.Index(names, name="quantity"))
     table.attrs["interval"] = ci
     for name in ("log_likelihood", "aic", "bic"):
-        table.attrs[name] = getattr(found, name)
+        table.attrs[name] = getattr(estimates, name)
     return table

@@ -49,7 +49,7 @@ def estimate_log_evidence(problem: "WorthProblem", rng: np.random.Generator) -> 
         means[k], errors[k] = ratios.mean(), ratios.std() / math.sqrt(n_deviations)
     ratio = float(marginal.weights @ means)
     error = float(np.sqrt((marginal.weights**2) @ errors**2)) / ratio
-    value = marginal.evidence + math.log(ratio) + problem.groups().log_constant
+    value = marginal.evidence + math.log(ratio) + problem.build_data_groups().log_constant
     return LogEvidence(
         value, error, math.inf, _check_error(error, n_points), np.array([value]), pd.DataFrame()
     )

@@ -1,11 +1,11 @@
-"""What Bradley-Terry-Luce worths find out."""
+"""Findings about Bradley-Terry-Luce worths."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import number
-from thali._labels import listed
+from thali._digits import format_number
+from thali._labels import list_names
 from thali._model.choice_findings import SENTENCES as COMMON
 from thali._model.choice_findings import (
     build_covariate_finding,
@@ -19,13 +19,29 @@ from thali._model.choice_findings import (
     describe_ties,
     format_row,
 )
-from thali._model.common_findings import asked, convergence, data, has_draws, methods, summary
-from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.common_findings import (
+    convergence,
+    data,
+    has_draws,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
+from thali._model.finding import (
+    FULL,
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    FindingMaker,
+    Text,
+    finding,
+)
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 
-from .of_data import split_by_respondent
+from .data_density import split_by_respondent
 from .reliability import describe_reliability, estimate_split_halves, tabulate_reliability
 
 if TYPE_CHECKING:
@@ -57,14 +73,14 @@ ENGLISH = {
 _NAMED = 3
 
 
-def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of the findings."""
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
+    """Return the makers of the findings."""
     return MAKERS if model._engine.draws else ESTIMATES
 
 
 @finding("ranks", "Ranking of the options", ON_SCREEN)
 def ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """The ranks of the options by worth."""
+    """Report the ranks of the options by worth."""
     return build_rank_finding(
         model.ranks(every_rank=True, ci=settings.ci), ENGLISH["ranks.title"], settings.ci
     )
@@ -72,8 +88,8 @@ def ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 
 @finding("option_scores", "Preference scores", ON_SCREEN)
 def option_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
-    """The scores of the options where the best and the worst were named."""
-    if model._data_of_fit().worst is None and settings.none is None:
+    """Report scores of the options in best-worst data."""
+    if model._get_fit_data().worst is None and settings.none is None:
         return None
     table = model.scores(None, settings.none, settings.random_seed, settings.ci)
     return build_score_finding(table, "option_scores.title", "option_scores")
@@ -81,16 +97,16 @@ def option_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Findin
 
 @finding("worths", "Worths", ON_SCREEN)
 def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """The log worth of each option."""
+    """Report the log worth of each option."""
     table = model.worths(settings.ci)
     shares: Any = table["share"]
-    named = listed(
-        [f"{option} ({number(share)})" for option, share in shares.nlargest(_NAMED).items()]
+    largest = list_names(
+        [f"{option} ({format_number(share)})" for option, share in shares.nlargest(_NAMED).items()]
     )
-    has_scores = model._data_of_fit().worst is not None or settings.none is not None
+    has_scores = model._get_fit_data().worst is not None or settings.none is not None
     brief = None if has_scores else Brief("Worths", table=table)
     return Finding(
-        phrase(ENGLISH, "worths", named=named),
+        phrase(ENGLISH, "worths", named=largest),
         title=ENGLISH["worths.title"],
         table=table,
         brief=brief,
@@ -99,16 +115,17 @@ def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 
 @finding("reliability", "Reliability")
 def reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
-    """How well estimates agree with the worths themselves; None of two options, which always
-    agree."""
-    data = model._data_of_fit()
+    """Report the reliability of estimates; None for two options, whose estimates always agree."""
+    data = model._get_fit_data()
     if data.n_options < 3:
         return None
-    problem, halves = model._problem(data), {}
-    # effects of covariates of options are no part of the worths that are split
-    if not problem.options.any():
+    problem, halves = model._build_problem(data), {}
+    # effects of option covariates do not belong to the worths that are split
+    if not problem.option_covariates.any():
         halves = estimate_split_halves(
-            problem, *split_by_respondent(problem.in_form, problem.density), settings.random_seed
+            problem,
+            *split_by_respondent(problem.converted_data, problem.density),
+            settings.random_seed,
         )
     return describe_reliability(
         tabulate_reliability(model._draws.log_worths, halves, settings.ci), "estimates"
@@ -117,7 +134,7 @@ def reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding 
 
 @finding("covariates", "Covariate effects", ON_SCREEN)
 def covariates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
-    """The effects of covariates."""
+    """Report effects of covariates."""
     if not model._covariates:
         return None
     table = model.covariate_effects(settings.ci)
@@ -126,13 +143,13 @@ def covariates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding |
 
 @finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """Observed proportions beside predicted probabilities."""
+    """Report observed and predicted proportions."""
     return build_prediction_finding(model.predictions(settings.ci))
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """The parameters of the model that are not of single options."""
+    """Report parameters that belong to no single option."""
     rows = model.summary(settings.ci)
     if model.spread is None:
         notes: list[Text] = [phrase(ENGLISH, "spread", value=format_row(rows, "spread"))]
@@ -147,8 +164,8 @@ def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 
 
 @finding("summary", "Parameter estimates", chapter=STATISTICS)
-def estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """The estimates with their standard errors, the likelihood and what is derived from it."""
+def report_estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+    """Report estimates with standard errors, and the likelihood."""
     table = model.summary(settings.ci)
     figures = {name: f"{table.attrs[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
     notes = (
@@ -162,17 +179,17 @@ def estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     "independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS
 )
 def independence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
-    """What was made of the answers of the same respondents."""
+    """Report the treatment of repeated answers of the same respondents."""
     dependence = model._view.dependence if has_draws(model) else model._estimates_.people
     return None if dependence is None else build_dependence_finding(dependence)
 
 
-# How a paper says what was done -------------------------------------------------------------------
+# Methods text ----------------- -------------------------------------------------------------------
 
 
 def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
-    """How the choices of respondents who are alike were modelled."""
-    sentences = rules_of(model)
+    """Describe the model of choices of respondents with equal worths."""
+    sentences = describe_choice_rules(model)
     return (
         *sentences,
         phrase(ENGLISH, f"methods.{model._method}", source=Cite("rue2009")),
@@ -180,33 +197,35 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     )
 
 
-def rules_of(model: "BradleyTerryLuce") -> tuple[Text, ...]:
-    """How the choices were modelled, given worths."""
-    source, observed = Cite("bradley1952", "luce1959", inside=True), model._data_of_fit()
-    known = ENGLISH["methods.learned"]
+def describe_choice_rules(model: "BradleyTerryLuce") -> tuple[Text, ...]:
+    """Describe the model of choices, given worths."""
+    source, data = Cite("bradley1952", "luce1959", inside=True), model._get_fit_data()
+    prior = ENGLISH["methods.learned"]
     if model.spread is not None:
-        known = phrase(ENGLISH, "methods.fixed", spread=model.spread)
-    sentences: list[Text] = [phrase(ENGLISH, "methods.luce", source=source, spread=known)]
-    sentences += _rules(model, observed, ENGLISH["methods.ties"])
+        prior = phrase(ENGLISH, "methods.fixed", spread=model.spread)
+    sentences: list[Text] = [phrase(ENGLISH, "methods.luce", source=source, spread=prior)]
+    sentences += _describe_best_worst(model, data, ENGLISH["methods.ties"])
     if model._covariates:
-        sentences.append(phrase(COMMON, "methods.covariates", names=listed(model._covariates)))
+        sentences.append(phrase(COMMON, "methods.covariates", names=list_names(model._covariates)))
     return (*sentences, phrase(COMMON, "methods.lapse", lapse=f"{model.lapse:g}"))
 
 
-def _rules(model: "BradleyTerryLuce", observed: Any, ties: str) -> list[Text]:
-    """How best and worst, and ties, were modelled."""
-    if observed.worst is not None:
-        return [describe_best_worst(model._means.rule)]
-    return [describe_ties(ties)] if model._means.nu is not None else []
+def _describe_best_worst(model: "BradleyTerryLuce", data: Any, ties: str) -> list[Text]:
+    """Describe the model of best-worst choices, or of ties."""
+    if data.worst is not None:
+        return [describe_best_worst(model._prediction_draws.rule)]
+    return [describe_ties(ties)] if model._prediction_draws.nu is not None else []
 
 
 def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
-    """The same of estimates."""
+    """Describe the model of maximum-likelihood estimates."""
     source = Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(COMMON, "ml.methods.luce", source=source)]
-    sentences += _rules(model, model._data_of_fit(), "")
+    sentences += _describe_best_worst(model, model._get_fit_data(), "")
     if model._covariates:
-        sentences.append(phrase(COMMON, "ml.methods.covariates", names=listed(model._covariates)))
+        sentences.append(
+            phrase(COMMON, "ml.methods.covariates", names=list_names(model._covariates))
+        )
     errors: Text = COMMON["ml.methods.observed"]
     if np.isfinite(model._estimates_.df):
         errors = phrase(ENGLISH, "methods.people", source=Cite("bell2002"))
@@ -218,7 +237,7 @@ def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 
 _FIRST = (
-    asked(lambda model: ENGLISH["asked"]),
+    make_question_maker(lambda model: ENGLISH["asked"]),
     ranks,
     option_scores,
     worths,
@@ -232,8 +251,16 @@ MAKERS = (
     check,
     summary,
     data,
-    methods(modelled),
+    make_methods_maker(modelled),
     independence,
     convergence,
 )
-ESTIMATES = (*_FIRST, estimates, check, data, methods(estimated), independence, convergence)
+ESTIMATES = (
+    *_FIRST,
+    report_estimates,
+    check,
+    data,
+    make_methods_maker(estimated),
+    independence,
+    convergence,
+)

@@ -24,13 +24,13 @@ from .density import (
     add_bordered,
 )
 
-# The mode where standard deviations are known -----------------------------------------------------
+# The mode given standard deviations ------- -----------------------------------------------------
 
 
 _LAST_GAIN = 1e-9  # a step that promises a smaller gain of the log density is the last one
 _CONVEX_GAIN = 1.0  # the same for the first steps, which climb a convex problem
 _RELATIVE_ROUNDING = 1e-14  # share of the log density below which rounding hides gains
-_SADDLE_STEP = 0.3  # distance from a saddle at which another climb starts
+_SADDLE_STEP = 0.3  # distance between a saddle and the start of another climb
 _DAMPINGS = (0.0, 1e-13, 1e-10, 1e-7, 1e-4)  # for curvatures that rounding makes indefinite
 _MAX_CHANGE = 3.0  # largest change of a coordinate in one step
 
@@ -103,7 +103,7 @@ class Mode(NamedTuple):
 
 
 def _factorise(curvature: Bordered) -> BorderedFactor | None:
-    """Factorise minus the second derivatives; None unless they are positive definite."""
+    """Return the factor of minus the second derivatives; None unless they are positive definite."""
     try:
         return BorderedFactor(curvature)
     except np.linalg.LinAlgError:
@@ -111,7 +111,7 @@ def _factorise(curvature: Bordered) -> BorderedFactor | None:
 
 
 def _factorise_damped(curvature: Bordered) -> BorderedFactor:
-    """Factorise a curvature that rounding may leave not quite positive definite."""
+    """Return the factor of a curvature that rounding may leave not quite positive definite."""
     factors = (
         _factorise(curvature.add_diagonal(damping * np.abs(curvature.diagonal)))
         for damping in _DAMPINGS
@@ -171,7 +171,7 @@ def _build_mode(
 ) -> Mode:
     """Return the mode with a normal approximation about it.
 
-    Without a factor the approximation has that of the convex part of the density.
+    Without a factor, the convex component of the density provides one.
     """
     if factor is None:
         convex = add_bordered(
@@ -194,7 +194,7 @@ _CENTRES = LOG_SPREAD_MEAN, math.log(0.3), math.log(0.3), math.log(0.3)
 _FIRST_STEP, _MAX_STEPS = 0.5, 12  # first steps, and most steps in one direction
 # largest drop of log weights of points, by the number of standard deviations
 _DROPS = 0.0, 6.0, 4.0
-_MAX_FALL = 1.0  # the lattice is fine enough if the log density falls by this beside the top
+_MAX_FALL = 1.0  # largest fall of the log density between neighbours of a fine lattice
 _MAX_REFINEMENTS = 12  # refinements of the lattice
 # with more rows, deviations are not mirrored, and two standard deviations have no grid
 _MAX_MIRRORED_ROWS = 20_000
@@ -215,7 +215,7 @@ class Marginal:
     the integral of the density there. With one or two standard deviations the points are a lattice,
     which begins with steps of 0.5, moves to where it is highest, and becomes finer until the
     weights of neighbours fall by about half a unit of their logarithm; points are added until these
-    fall by 6, or by 4 with two. Of equal steps the sums are as exact as integrals of a smooth
+    fall by 6, or by 4 with two. With equal steps, sums are as exact as integrals of a smooth
     function can be. With three or more, or two and many rows, the points are the mode c of the
     marginal and, along each of the K logarithms with a standard deviation of :math:`\sigma_k` by
     the curvature there,
@@ -286,7 +286,7 @@ class Marginal:
     def contrast_precision(self, contrasts: np.ndarray) -> Callable[[float], np.ndarray]:
         """Return the precision of contrasts (size, k) by number of repetitions.
 
-        The contrasts are those of the best mode. The precision includes the prior.
+        Precision is evaluated at the best mode and includes the prior.
         """
         spreads, mode = self.best
         prior = self.density.prior_curvature(spreads)

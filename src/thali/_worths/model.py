@@ -1,25 +1,24 @@
-"""Bradley-Terry-Luce worths of options, from pairs, rankings, choices out of sets, and best and
-worst of them."""
+"""Bradley-Terry-Luce worths of options from pairs, rankings, choices and best-worst choices."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import one_of, positive, share
+from thali._arguments import check_allowed, check_positive, check_share
 from thali._data.choices import Choices
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged, merge_new_data
 from thali._data.kinds import PAIRS
 from thali._inference.seeds import spawn_generators
-from thali._model.base import FixedMethod
+from thali._model.base import FixedMethodModel
 from thali._model.best_worst import RULES, default_rule
-from thali._model.chain_model import RunByChains, chains_that_go_on
-from thali._model.data_argument import data_of_thali
-from thali._model.engine import Engine, Prepared
-from thali._model.group_models import HasGroups
+from thali._model.chain_model import MarkovChainModel, require_stored_chains
+from thali._model.data_argument import check_data
+from thali._model.engine import Engine, PreparedFit
+from thali._model.group_models import MultiGroupModel
 from thali._model.maximum_likelihood import MaximumLikelihoodResults
-from thali._model.option_scores import ScoreScale, place_of
+from thali._model.option_scores import ScoreScale, anchor_index
 from thali._model.prior_sample import PriorSample
 from thali._model.requirements import (
     mark_as_setup,
@@ -28,7 +27,7 @@ from thali._model.requirements import (
     require_maximum_likelihood,
     requires,
 )
-from thali._model.tie_treatment import CONVERSIONS, counted, has_ties, with_covariates
+from thali._model.tie_treatment import CONVERSIONS, has_ties, select_covariates, treat_ties
 from thali._people.populations import (
     ADJUSTED,
     COMMON,
@@ -47,10 +46,10 @@ from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine
-from .of_data import keep_single_choices
+from .data_density import keep_single_choices
+from .engines import LaplaceEngine, TrajectoryEngine, WorthMaximumEngine
 from .posterior import WorthProblem
-from .predictions import WorthDraws, worths_table
+from .worth_draws import WorthDraws, tabulate_worths
 
 if TYPE_CHECKING:
     import pandas
@@ -79,9 +78,8 @@ def several_groups(model: Any, name: str) -> None:
         )
 
 
-class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
-    r"""Learn the worth of each option from pairs, rankings, choices out of sets, or best and worst
-    of them.
+class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
+    r"""Learn the worth of each option from pairs, rankings, choices or best-worst choices.
 
     Option i is chosen out of the set S with probability
 
@@ -90,7 +88,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         + \frac{\varepsilon}{|S|}, \qquad
         L_i \sim \mathrm{Normal}(0, s^2), \qquad \log s \sim \mathrm{Normal}(\log 1.3, 1)
 
-    A ranking is such choices one after another, of the best of those that are left (Plackett 1975).
+    A ranking consists of such choices in turn, each of the best remaining option (Plackett 1975).
 
     Parameters
     ----------
@@ -107,7 +105,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
     lapse : float in [0, 1)
         Probability epsilon of choosing at random.
     ties : {None, "davidson", "half", "drop"}
-        What is made of comparisons that end in a tie. "davidson": a third outcome with the
+        Treatment of comparisons that end in a tie. "davidson": a third outcome with the
         probability r / (1 + r), where r is nu times the square root of p (1 - p) and log nu is
         Normal(0, 2²). "half": half a choice of either option. "drop": nothing. None: "davidson" if
         there are ties.
@@ -118,15 +116,15 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         differs most (maximum difference), with a probability proportional to exp(L_b - L_w), of
         sets of any size. None: "ranking" for sets of up to three, else "reversed".
     covariates : list of str, optional
-        Which covariates of comparisons and of options count, of those that the data have. Each
-        coefficient is Normal(0, 1). None: all.
+        Covariates of comparisons and of options that the model uses. Each coefficient is Normal(0,
+        1). None: all covariates of the data.
     people : {None, "independent", "adjusted"}, Individuals, LatentClasses or Groups of
     `thali.people`
         `Individuals()`: each respondent has individual worths, and results describe the population
         (see Notes). `LatentClasses(K)`: each respondent is in one of K classes with separate
-        worths, and results describe the population unless they are of `of_class`. `Groups()`:
-        `fit` takes a mapping from each group to its data, and results are those of `of_group`.
-        "independent": as many answers as of different respondents. "adjusted":
+        worths, and results describe the population, except from `of_class`. `Groups()`: `fit` takes
+        a mapping from each group to its data, and results come from `of_group`. "independent": all
+        answers are treated as answers of different respondents. "adjusted":
         intervals are for new samples of respondents. With "laplace" draws are spread to the
         covariance H⁻¹VH⁻¹ and have Student's t, where V is the variance of respondents' scores
         (Bell & McCaffrey 2002); with "mcmc" the likelihood is raised to the power 1 / max(1, design
@@ -150,7 +148,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
     ArgumentError
         If an argument is out of its range.
     DataError
-        If the data are of another kind; by maximum likelihood if some worth is not finite.
+        If the data have another kind; by maximum likelihood if some worth is not finite.
 
     Notes
     -----
@@ -193,15 +191,15 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
     True
     """
 
-    _estimates_: "EstimatedWorths"  # of maximum likelihood
-    _data_of_part: Any = None  # of the respondents of a class or group
+    _estimates_: "EstimatedWorths"  # after maximum likelihood
+    _part_data: Any = None  # the data of a class or group
 
     _FINDINGS: ClassVar[str] = "thali._worths.findings"
     _VIEW = Posterior
     _ENGINES: ClassVar[Mapping[str, Engine]] = {
         "laplace": LaplaceEngine(),
         "mcmc": TrajectoryEngine(),
-        "maximum-likelihood": MaximumEngine(),
+        "maximum-likelihood": WorthMaximumEngine(),
     }
 
     def __init__(
@@ -223,8 +221,8 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         self.people = people
 
     @property
-    def _do_people_differ(self) -> bool:
-        """Whether respondents have individual worths, or those of latent classes or groups."""
+    def _is_heterogeneous(self) -> bool:
+        """Whether worths differ between respondents, latent classes or groups."""
         people = self.people
         if isinstance(people, Groups):
             return people.weights != COMMON
@@ -234,11 +232,11 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
     def _method(self) -> str:
         if self.method is not None:
             return super()._method
-        return "mcmc" if self._do_people_differ else "laplace"
+        return "mcmc" if self._is_heterogeneous else "laplace"
 
     @property
     def _engine(self) -> Any:
-        if not self._do_people_differ:
+        if not self._is_heterogeneous:
             return super()._engine
         if self._method != "mcmc":
             raise chains_required(self.people, self.method)
@@ -286,21 +284,21 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         chains : int
             Independent chains.
         thin : int, optional
-            Sweeps of the sampler for each state. None means 1; only of ``method="mcmc"``.
+            Sweeps of the sampler for each state. None means 1; only for ``method="mcmc"``.
         cores : int, optional
-            Threads; None means one a chain, as far as there are processors. Has no influence on the
-            draws.
+            Threads; None means one per chain, up to the number of processors. Has no influence on
+            the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
-            Whether to show how far the run is.
+            Whether to show the progress of the run.
         job : str or path, optional
-            A folder that holds the draws and the state of the chains while they run. The same fit
-            goes on from it after the process was killed, and gives the draws of an unbroken run;
-            with more `draws` it goes on further.
+            A folder for the draws and the state of the chains while they run. The same fit resumes
+            from it after the process was killed, and gives the draws of an uninterrupted run; with
+            more `draws` it continues.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn. If half of them pass in
-            tuning, the chains start again with less of it, and a warning says so.
+            Seconds after which the run stops and keeps its draws. If half of them pass in tuning,
+            the chains restart with less tuning, and a warning reports it.
 
         Returns
         -------
@@ -331,7 +329,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             "random_seed": random_seed,
         }
         run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
-        return self._carry_out(self._engine.job(self, data, run))
+        return self._run_job(self._engine.job(self, data, run))
 
     @mark_as_setup
     def prepare(
@@ -341,11 +339,11 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         tune: int | None = None,
         thin: int | None = None,
         **others: Any,
-    ) -> Prepared:
-        """What `fit` would run, after every check that it makes; nothing is drawn."""
+    ) -> PreparedFit:
+        """Run all checks of `fit` without sampling."""
         return self._engine.prepare(self, data, {"draws": draws, "thin": thin})
 
-    @requires(chains_that_go_on)
+    @requires(require_stored_chains)
     def update(
         self,
         new_data: Any,
@@ -353,17 +351,17 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         cores: int | None = None,
         progressbar: bool = False,
     ) -> Self:
-        """Fit to the data so far and further ones, such as the next vote.
+        """Fit to the data so far and additional data, such as the next vote.
 
         Parameters
         ----------
         new_data : PairedComparisons or Choices
-            Of options that the model knows, and of the kind of the fit, without covariates.
+            Additional data with the same options and the same kind, without covariates.
         draws : int, optional
-            Draws kept in each chain; None: as many as before.
+            Draws kept in each chain; None: the number of the last fit.
         cores : int, optional
-            Threads; None means one a chain, as far as there are processors. Has no influence on the
-            draws.
+            Threads; None means one per chain, up to the number of processors. Has no influence on
+            the draws.
         progressbar : bool
 
         Returns
@@ -377,57 +375,59 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         ArgumentError
             If parameters of the model were changed after the fit, or it has no draws.
         DataError
-            If the new data have an option that the model does not know, or are of another kind.
+            If the new data have an unknown option or another kind.
 
         Warns
         -----
         ConvergenceWarning
             If the chains do not agree yet.
         """
-        from thali._model.sampling import refuse_changed
+        from thali._model.sampling import check_unchanged
 
-        refuse_changed(self)
-        data = self._as_data(merge_new_data(self._state_.source, new_data))
+        check_unchanged(self)
+        data = self._convert_data(merge_new_data(self._state_.source, new_data))
         was = self._state_
         draws = was.draws if draws is None else draws
-        return self._update(data, draws, was.run.tune, cores, progressbar)
+        return self._update_fit(data, draws, was.run.tune, cores, progressbar)
 
-    def _as_data(self, data: Any) -> Any:
-        """The data with ties and covariates as the model takes them, after every check of both."""
+    def _convert_data(self, data: Any) -> Any:
+        """Check the data; return them with the model's treatment of ties and covariates."""
         check_people(self.people, data=data)
         if isinstance(data, Mapping | GroupedData):
             if isinstance(self.people, Individuals):
                 raise unasked_groups(data)
-            groups = GroupedData(data).mapped(self._as_data_of_one)
+            groups = GroupedData(data).mapped(self._convert_group_data)
             return groups.pooled() if self.people.weights == COMMON else groups
         refuse_one_group(self.people)
-        return self._as_data_of_one(data)
+        return self._convert_group_data(data)
 
-    def _as_data_of_one(self, data: Any) -> Any:
-        """The data of one group, as the model takes them."""
-        data = data_of_thali(data, PAIRS)
+    def _convert_group_data(self, data: Any) -> Any:
+        """Check and convert the data of one group."""
+        data = check_data(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
             raise DataError(
                 "BradleyTerryLuce requires PairedComparisons or Choices; got"
                 f" {type(data).__name__}."
             )
-        known = "davidson", *CONVERSIONS
-        one_of("ties", self.ties, (None, *known))
+        conversions = "davidson", *CONVERSIONS
+        check_allowed("ties", self.ties, (None, *conversions))
         if isinstance(data, Choices) and data.n_ties and data.is_paired:
             data = data.to_comparisons()
         if data.kind == PAIRS:
-            data = counted(data, self.ties, known)
-        return with_covariates(data, self.covariates)
+            data = treat_ties(data, self.ties, conversions)
+        return select_covariates(data, self.covariates)
 
-    def _problem(self, data: Any, usual: str = ADJUSTED, has_prior: bool = True) -> WorthProblem:
-        """The density of data, after the checks of all arguments."""
-        one_of("best_worst", self.best_worst, (None, *RULES))
+    def _build_problem(
+        self, data: Any, default_adjustment: str = ADJUSTED, has_prior: bool = True
+    ) -> WorthProblem:
+        """Check all arguments, and return the problem of data."""
+        check_allowed("best_worst", self.best_worst, (None, *RULES))
         pooled = data.pooled() if isinstance(data, GroupedData) else data
         rule = self.best_worst or default_rule(pooled)
-        lapse = share("lapse", self.lapse, "the probability of a random choice")
-        spread = (
-            None if self.spread is None else positive("spread", self.spread, "a standard deviation")
-        )
+        lapse = check_share("lapse", self.lapse, "the probability of a random choice")
+        spread = self.spread
+        if spread is not None:
+            spread = check_positive("spread", spread, "a standard deviation")
         ties = data.kind == PAIRS and (has_ties(pooled) or self.ties == "davidson")
         if isinstance(self.people, Individuals):
             from .people.problem import PeopleProblem
@@ -441,13 +441,14 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             from .groups.problem import GroupProblem
 
             return GroupProblem(data, lapse, ties, rule, spread, self.people)
-        return WorthProblem(data, lapse, ties, rule, spread, self.people, usual, has_prior)
+        return WorthProblem(
+            data, lapse, ties, rule, spread, self.people, default_adjustment, has_prior
+        )
 
-    def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
-        """The settings, if there are such an option and so many respondents with individual
-        worths."""
+    def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
+        """Check that settings name an option and a possible number of segments."""
         if settings.none is not None:
-            place_of(settings.none, data.labels)
+            anchor_index(settings.none, data.labels)
         if settings.segments is not None:
             if not isinstance(self.people, Individuals):
                 needed = Setting("people", Individuals())
@@ -458,36 +459,38 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         return settings
 
     def _part_of_class(self, number: int) -> Self:
-        data, draws = self._engine.part_of_class(self, number)
-        return self._model_of_part(data, draws, f"class {number}")
+        data, draws = self._engine.select_class(self, number)
+        return self._build_part_model(data, draws, f"class {number}")
 
-    def _part_of_group(self, name: str) -> Self:
+    def _copy_for_group(self, name: str) -> Self:
         if not self._groups:
-            return self._of_part(self.posterior_, f"group {name}")
-        data, draws = self._engine.part_of_group(self, name)
-        return self._model_of_part(data, draws, f"group {name}")
+            return self._copy_with_posterior(self.posterior_, f"group {name}")
+        data, draws = self._engine.select_group(self, name)
+        return self._build_part_model(data, draws, f"group {name}")
 
-    def _model_of_part(self, data: Any, draws: WorthDraws, what: str) -> Self:
-        """Return the model of some respondents, whose answers are data, with their draws."""
+    def _build_part_model(self, data: Any, draws: WorthDraws, part_name: str) -> Self:
+        """Build the model of some respondents from their data and draws."""
         problem = WorthProblem(data, draws.lapse, draws.nu is not None, draws.rule)
         spread = self._view.draws["spread"].values.ravel()
-        tree = problem.tree_of_draws(draws, spread, dict(self._view.attributes))
-        part = self._of_part(tree, what)
-        part.people, part.method, part._data_of_part = None, "mcmc", data
+        tree = problem.build_tree_from_draws(draws, spread, dict(self._view.attributes))
+        part = self._copy_with_posterior(tree, part_name)
+        part.people, part.method, part._part_data = None, "mcmc", data
         return part
 
-    def _data_of_fit(self) -> Any:
-        found = super()._data_of_fit()
-        return self._data_of_part if found is None else found
+    def _get_fit_data(self) -> Any:
+        data = super()._get_fit_data()
+        return self._part_data if data is None else data
 
-    def _options_of_fit(self) -> list[str]:
-        return list(self._data_of_fit().labels)
+    def _get_fit_options(self) -> list[str]:
+        return list(self._get_fit_data().labels)
 
     @property
     @requires(require_maximum_likelihood)
     def maximum_likelihood(self) -> MaximumLikelihoodResults:
-        """The results that only ``method="maximum-likelihood"`` has: `log_likelihood()`, `aic()`,
-        `bic()` (with the number of answers for n) and `standard_errors()`.
+        """The results specific to ``method="maximum-likelihood"``.
+
+        These are `log_likelihood()`, `aic()`, `bic()` (with the number of answers for n) and
+        `standard_errors()`.
 
         Raises
         ------
@@ -496,29 +499,29 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         """
         return MaximumLikelihoodResults(self)
 
-    # What was found -------------------------------------------------------------------------------
+    # Results --------------------------------------------------------------------------------------
 
     @property
     def _draws(self) -> WorthDraws:
-        """The draws of worths; by maximum likelihood those of the distribution of the estimates in
-        large samples."""
+        """The draws of worths, or from the large-sample distribution of estimates."""
         self._require_fitted()
-        return self._once("draws", lambda: self._engine.draws_of(self))
+        return self._compute_once("draws", lambda: self._engine.get_draws(self))
 
     @property
-    def _means(self) -> WorthDraws:
-        """What predictions are means over: the draws, or the estimate alone."""
+    def _prediction_draws(self) -> WorthDraws:
+        """The draws over which predictions are averaged, or the estimate alone."""
         self._require_fitted()
-        return self._once("means", lambda: self._engine.means_of(self))
+        return self._compute_once("means", lambda: self._engine.get_prediction_draws(self))
 
-    def _quantities(self) -> dict[str, np.ndarray]:
-        """The quantities whose agreement between chains means something: those of the summary, draw
-        by draw."""
-        found = {} if self.spread is not None else {"spread": self._view.draws["spread"].values}
-        found["log_likelihood"] = self._view.log_likelihood
-        return found | self._engine.quantities(self)
+    def _get_quantities(self) -> dict[str, np.ndarray]:
+        """Return the quantities of the summary, each (chains, draws)."""
+        quantities = (
+            {} if self.spread is not None else {"spread": self._view.draws["spread"].values}
+        )
+        quantities["log_likelihood"] = self._view.log_likelihood
+        return quantities | self._engine.quantities(self)
 
-    def _advice(self) -> "Advice":
+    def _get_advice(self) -> "Advice":
         return self._engine.advice
 
     def worths(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -532,7 +535,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row an option, the highest first: log_worth (posterior mean), sd, low, high, and
+            One row per option, the highest first: log_worth (posterior mean), sd, low, high, and
             share, the worth divided by the sum over options.
 
         Raises
@@ -542,23 +545,23 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        return worths_table(self._draws, ci)
+        return tabulate_worths(self._draws, ci)
 
     def ranks(self, every_rank: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """The posterior of each option's rank by worth.
+        """Return the posterior of each option's rank by worth.
 
         Parameters
         ----------
         every_rank : bool
-            Whether to give the probability of every rank, a column each, and not of the first
-            alone.
+            Whether to give the probability of every rank, one column per rank, instead of the first
+            rank only.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row an option, the best first: rank (posterior mean; 1 is the best), rank_low and
+            One row per option, the best first: rank (posterior mean; 1 is the best), rank_low and
             rank_high, p_1, the probability of being the best, and with `every_rank` p_2, p_3, ...
             of the other ranks.
 
@@ -577,14 +580,13 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
     def scores(
         self, by: Any = None, none: str | None = None, random_seed: Any = 0, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
-        r"""Scores of the options that sum to 100, as studies of best and worst (MaxDiff) report
-        them.
+        r"""Return MaxDiff scores of the options, which sum to 100.
 
         .. math:: s_i = 100 \, p_i \Big/ \sum_j p_j, \qquad p_i = \frac{e^{z_i}}{e^{z_i} + a - 1}
 
-        with the log worths z less their mean, and a options in a set as respondents were shown it,
-        the mean of the data. With `none` z is less the log worth of that option, and :math:`s_i =
-        100 \, a \, p_i`. With `people=Individuals()` scores are means over respondents.
+        with the log worths z less their mean, and a, the mean number of options in a set of the
+        data. With `none` z is relative to the log worth of that option, and :math:`s_i = 100 \, a
+        \, p_i`. With `people=Individuals()` scores are means over respondents.
 
         Parameters
         ----------
@@ -592,7 +594,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             Segments of the model, or the group of each respondent; only with
             `people=Individuals()`.
         none : str, optional
-            The option that stands for none of the others.
+            The option that represents choosing none of the others.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the weights of respondents in intervals, a Bayesian bootstrap; only with
             `people=Individuals()`.
@@ -602,16 +604,16 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row an option, or a group and option: score (posterior mean), low and high, and with
-            `none` above_none, the probability that the option is better than that one, or the share
-            of respondents for whom it is.
+            One row per option, or per group and option: score (posterior mean), low and high, and
+            with `none` above_none, the probability that the option is better than that one, or the
+            share of respondents who prefer it.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            If there is no option `none`, or `ci` is not between 0 and 1.
+            If no option is named `none`, or `ci` is not between 0 and 1.
 
         References
         ----------
@@ -644,19 +646,21 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         return self._engine.respondents(self)
 
     def _score_scale(self, none: str | None = None) -> ScoreScale:
-        """Return what scores are on; `none` is the option at its zero."""
-        data = self._data_of_fit()
+        """Return the scale of scores; `none` is the option at its zero."""
+        data = self._get_fit_data()
         size = float(data.sizes.mean()) if isinstance(data, Choices) else 2.0
-        return ScoreScale(size, None if none is None else place_of(none, self._options_of_fit()))
+        return ScoreScale(
+            size, None if none is None else anchor_index(none, self._get_fit_options())
+        )
 
     @property
     def _covariates(self) -> tuple[str, ...]:
         """After `fit`: the covariates of comparisons and of options that it used."""
-        return self._means.covariates
+        return self._prediction_draws.covariates
 
     @requires(require_covariates)
     def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """By how much a unit of each covariate changes the log odds of the first of two options.
+        """Return effects of a unit of each covariate on the log odds of the first of two options.
 
         Parameters
         ----------
@@ -666,8 +670,8 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row a covariate: mean, sd, low and high of its coefficient, above_0 (the probability
-            that it is positive) and odds (the factor exp(mean) of the odds).
+            One row per covariate: mean, sd, low and high of its coefficient, above_0 (the
+            probability that it is positive) and odds (the factor exp(mean) of the odds).
 
         Raises
         ------
@@ -676,17 +680,17 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        from thali._model.covariates import effects_table
+        from thali._model.covariates import tabulate_effects
 
-        return effects_table(self._draws.covariates, self._draws.beta, ci)
+        return tabulate_effects(self._draws.covariates, self._draws.beta, ci)
 
     def predict_proba(
         self, sets: Any, return_se: bool = False, covariates: Any = None, respondent: Any = None
     ) -> Any:
-        """Posterior mean choice probabilities, lapse included; by maximum likelihood those of the
-        estimate.
+        """Return posterior mean choice probabilities, lapse included.
 
-        With `people=Individuals()` or `LatentClasses(K)` they are means over new respondents of the
+        By maximum likelihood, probabilities are those of the estimate. With `people=Individuals()`
+        or `LatentClasses(K)` they are means over new respondents of the
         population.
 
         Parameters
@@ -699,15 +703,15 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             Of comparisons, by name a number for all pairs or one for each, with the sign of "a over
             b". Those not named are 0.
         respondent : dict, optional
-            What is known of a new respondent, a value for each column of `Individuals(by=...)`.
+            A new respondent's value for each column of `Individuals(by=...)`.
 
         Returns
         -------
         ndarray, shape (number of pairs,), or list of ndarray
-            Of pairs alone: the probability that a is chosen over b (where there are ties: if one of
-            the two is chosen). Of larger sets, or `Choices`: for each set the probabilities of its
-            members; of best-worst `Choices` those of the ordered pairs (best, worst). With
-            `return_se` a pair of these.
+            For pairs: the probability that a is chosen over b (with ties: given that one of the two
+            is chosen). For larger sets, or `Choices`: for each set the probabilities of its
+            members; for best-worst `Choices` the probabilities of the ordered pairs (best, worst).
+            With `return_se` a tuple of probabilities and errors.
 
         Raises
         ------
@@ -717,14 +721,14 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             If a label or a covariate is unknown, or an entry is not two different options or more.
         """
         if return_se:
-            self._fitted()
-        means = self._means
+            self._require_posterior()
+        means = self._prediction_draws
         if respondent is not None:
-            means = self._engine.means_of(self, respondent)
-        return means.predicted(sets, return_se, covariates)
+            means = self._engine.get_prediction_draws(self, respondent)
+        return means.predict_sets(sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
-        """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie.
+        """Return posterior mean probabilities of win, tie and loss for pairs.
 
         Parameters
         ----------
@@ -736,7 +740,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row a pair: a, b, p_a (a is chosen), p_tie (neither is) and p_b, which sum to 1.
+            One row per pair: a, b, p_a (a is chosen), p_tie (neither is) and p_b, which sum to 1.
 
         Raises
         ------
@@ -746,7 +750,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             If a label is unknown, an entry is not two different options, or the model knows no
             ties.
         """
-        return self._means.outcomes_table(pairs, covariates)
+        return self._prediction_draws.tabulate_outcomes(pairs, covariates)
 
     @requires(several_groups)
     def group_differences(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -760,9 +764,9 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row two groups and an option: mean, sd, low and high of the log worth in the first
-            group less that in the other one, each less its mean over options, and above_0 (the
-            probability that it is positive).
+            One row per two groups and option: mean, sd, low and high of the difference between the
+            log worths in the first and the other group, each less its mean over options, and
+            above_0 (the probability that it is positive).
 
         Raises
         ------
@@ -772,17 +776,16 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             If the model was not fitted to two groups or more with separate worths, or `ci` is not
             between 0 and 1.
         """
-        from .groups.engine import differences_table
+        from .groups.engine import tabulate_differences
 
-        return differences_table(self, ci)
+        return tabulate_differences(self, ci)
 
     def _predict_left_out(self, part: "HeldOutPair") -> np.ndarray:
-        """Return the probability of each outcome of a pair, shape (chains, draws, cells, 3 or
-        2)."""
-        return self._means.left_out(part)
+        """Predict outcomes of a held-out pair, shape (chains, draws, cells, 3 or 2)."""
+        return self._prediction_draws.predict_held_out(part)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
-        r"""How probable all choices of a respondent together are, of whom nothing else is known.
+        r"""Return log probabilities of all choices of each new respondent, jointly.
 
         .. math:: \ln \frac1S \sum_s \prod_t p_t^{(s)}(x_t)
 
@@ -794,7 +797,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         Returns
         -------
         pandas.Series
-            One number a respondent who chose anything, in nats; lapse included.
+            The log probability of each respondent with choices, in nats; lapse included.
 
         Raises
         ------
@@ -809,7 +812,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         return self._engine.log_predictive(self, choices)
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior predictive check: which observed proportions does the model miss?
+        """Compare observed proportions with posterior predictive replicates.
 
         Parameters
         ----------
@@ -821,10 +824,10 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row a compared pair (a, b), or a member of a set (alternative, offered), the worst
-            first: n, observed, predicted (posterior mean), low and high (the interval of the
+            One row per compared pair (a, b), or per member of a set (alternative, offered), the
+            worst first: n, observed, predicted (posterior mean), low and high (the interval of the
             replicated proportion), p_value (two-sided) and missed. ``attrs["p_value"]`` is that of
-            all together. As of `EliminationByAspects.check`.
+            all rows jointly. See `EliminationByAspects.check`.
 
         Raises
         ------
@@ -841,7 +844,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         discrepancies.
         """
         self._require_fitted()
-        return self._engine.check(self, keep_single_choices(self._data_of_fit()), random_seed, ci)
+        return self._engine.check(self, keep_single_choices(self._get_fit_data()), random_seed, ci)
 
     def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The observed proportions beside the predicted probabilities.
@@ -854,9 +857,9 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row a compared pair (a, b) or a member of a set (alternative, offered): n, observed,
-            predicted (posterior mean), low and high. Of more than 2,000 rows those with the most
-            answers.
+            One row per compared pair (a, b) or per member of a set (alternative, offered): n,
+            observed, predicted (posterior mean), low and high. The table is limited to the 2,000
+            rows with the most answers.
 
         Raises
         ------
@@ -866,32 +869,31 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             If `ci` is not between 0 and 1.
         """
         self._require_fitted()
-        return self._engine.predictions(self, keep_single_choices(self._data_of_fit()), ci)
+        return self._engine.predictions(self, keep_single_choices(self._get_fit_data()), ci)
 
     def next_pairs(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
     ) -> "pandas.DataFrame":
-        """The pairs of options that are best asked next: those whose answers are expected to teach
-        most.
+        """Return the pairs of options with the most informative answers expected.
 
         Parameters
         ----------
         n : int
-            How many pairs; they are chosen one after the other, each for what it adds to the
-            answers of those before.
+            Number of pairs; they are chosen in turn, each for the information that it adds to the
+            answers to the pairs before.
         among : list of labels, optional
             The options that can be asked about; None: all.
         goal : {"everything", "ranks", "best"}
-            What the answers are to teach: the worths, the order of each two options, or the best
+            Target of the information: the worths, the order of each two options, or the best
             option.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of what is drawn where there is too much to look at all of it.
+            For random subsets of candidates and draws where there are too many.
 
         Returns
         -------
         pandas.DataFrame
-            One row a pair, in this order: a, b, p_a (p_tie where there are ties), information (what
-            the answer adds to those above it, in nats) and alone (what it teaches as the only one).
+            One row per pair, in the order of asking: a, b, p_a (p_tie where there are ties),
+            information (added to the answers above, in nats) and alone (of this answer only).
 
         Raises
         ------
@@ -914,19 +916,19 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         goal: Any = "everything",
         random_seed: Any = 1,
     ) -> "pandas.DataFrame":
-        """The sets of options out of which a choice is expected to teach most; see `next_pairs`.
+        """Return the sets of options with the most informative choices expected.
 
         Parameters
         ----------
         size : int, 2 or more
             Of the sets.
         n, among, goal, random_seed
-            As of `next_pairs`; of more than 5,000 sets as many are looked at, drawn at random.
+            See `next_pairs`; from more than 5,000 sets, a random sample of 5,000 is evaluated.
 
         Returns
         -------
         pandas.DataFrame
-            One row a set: members, information and alone.
+            One row per set: members, information and alone.
 
         Raises
         ------
@@ -939,7 +941,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
 
     @requires(require_draws)
     def log_evidence(self, random_seed: Any = 1) -> LogEvidence:
-        r"""The log evidence (marginal likelihood) of the model for the data of the fit.
+        r"""Return the log evidence (marginal likelihood) of the model for its data.
 
         .. math:: \log p(\text{data}) = \log \int p(\text{data} \mid L, \theta)\, dP(L, \theta)
 
@@ -966,20 +968,20 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         ----------
         Rue, Martino & Chopin (2009), Approximate Bayesian inference for latent Gaussian models.
         """
-        from thali._model.evidence import refuse_unfinished
-        from thali._model.sampling import refuse_changed
+        from thali._model.evidence import check_finished
+        from thali._model.sampling import check_unchanged
 
-        self._fitted()
-        if self._data_of_part is not None:
+        self._require_posterior()
+        if self._part_data is not None:
             raise ArgumentError("The evidence of one class or group is not known; fit its data.")
-        refuse_unfinished(self)
-        refuse_changed(self)
-        return self._evidence(self._data_of_fit(), random_seed)
+        check_finished(self)
+        check_unchanged(self)
+        return self._estimate_log_evidence(self._get_fit_data(), random_seed)
 
-    def _evidence_of(self, data: Any, how: Any) -> LogEvidence:
-        return self._evidence(self._as_data(data), how.random_seed)
+    def _compute_log_evidence(self, data: Any, how: Any) -> LogEvidence:
+        return self._estimate_log_evidence(self._convert_data(data), how.random_seed)
 
-    def _evidence(self, data: Any, random_seed: Any) -> LogEvidence:
+    def _estimate_log_evidence(self, data: Any, random_seed: Any) -> LogEvidence:
         from .evidence import estimate_log_evidence
 
         if isinstance(self.people, Individuals | LatentClasses | Groups):
@@ -992,17 +994,17 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
                 ".",
             )
 
-        return estimate_log_evidence(self._problem(data), spawn_generators(random_seed, 1)[0])
+        return estimate_log_evidence(self._build_problem(data), spawn_generators(random_seed, 1)[0])
 
     # Simulated data -------------------------------------------------------------------------------
 
-    def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        return self._engine.sample_prior(self._problem(self._as_data(data)), rngs)
+    def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+        return self._engine.sample_prior(self._build_problem(self._convert_data(data)), rngs)
 
-    def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
-        return self._engine.replicates(self, self._problem(self._as_data(data)), rng)
+    def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        return self._engine.replicates(self, self._build_problem(self._convert_data(data)), rng)
 
-    def _observed(self, data: Any) -> dict[str, np.ndarray]:
-        from .simulation import observed
+    def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
+        from .simulation import observe_design
 
-        return observed(self._problem(self._as_data(data)), self._view)
+        return observe_design(self._build_problem(self._convert_data(data)), self._view)

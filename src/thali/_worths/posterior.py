@@ -1,5 +1,4 @@
-"""The posterior of one population's worths: its density and lattice, chains that draw from it, and
-its tree."""
+"""The posterior of one population's worths: its density and lattice, its chains and its tree."""
 
 import copy
 import math
@@ -24,18 +23,18 @@ from thali._people.populations import ADJUSTED
 from thali._posterior.view import COVARIATE, LATENT, parted
 
 from .chains import Sampler
+from .data_density import build_density, convert_for_likelihood, keep_single_choices
 from .density import WORTHS, Density, Spreads
-from .draws import sample_posterior
 from .laplace import Marginal
-from .of_data import build_density, convert_for_likelihood, keep_single_choices
-from .predictions import WorthDraws
-from .respondents import Respondents, respondents_of, spread_to_respondents
-from .scales import ScaleState
+from .posterior_sample import sample_posterior
+from .respondent_variance import RespondentAdjustment, build_adjustment, widen_points
+from .scale_moves import ScaleState
+from .worth_draws import WorthDraws
 
 if TYPE_CHECKING:
     import xarray
 
-_GOAL = 0.8  # acceptance of trajectories
+_TARGET_ACCEPTANCE = 0.8  # of trajectories
 _NOTES = {
     "log_worth": "the log worths of all options",
     "spread": "the logarithm of the standard deviation of log worths",
@@ -58,8 +57,7 @@ _DESCRIPTIONS = {
 
 
 class WorthProblem:
-    """Data with the settings of a model, and what their density says; the lattice is made when it
-    is first needed."""
+    """Data with the settings of a model, their density, and its lattice, computed when needed."""
 
     descriptions: ClassVar[Mapping[str, str]] = _DESCRIPTIONS
 
@@ -71,19 +69,17 @@ class WorthProblem:
         rule: str,
         spread: float | None = None,
         people: Any = None,
-        usual: str = ADJUSTED,
+        default_adjustment: str = ADJUSTED,
         has_prior: bool = True,
     ) -> None:
-        self.data, self.lapse, self.has_ties, self.rule, self.spread = (
-            data,
-            lapse,
-            has_ties,
-            rule,
-            spread,
+        self.data, self.lapse, self.has_ties = data, lapse, has_ties
+        self.rule, self.spread = rule, spread
+        self._people, self._usual = people, default_adjustment
+        self.converted_data, self.single_data = (
+            convert_for_likelihood(data, rule),
+            keep_single_choices(data),
         )
-        self._people, self._usual = people, usual
-        self.in_form, self.single = convert_for_likelihood(data, rule), keep_single_choices(data)
-        self.density: Density = build_density(self.in_form, lapse, has_ties, rule, has_prior)
+        self.density: Density = build_density(self.converted_data, lapse, has_ties, rule, has_prior)
 
     @cached_property
     def marginal(self) -> Marginal:
@@ -91,73 +87,72 @@ class WorthProblem:
         return Marginal(self.density, self.spread)
 
     @cached_property
-    def respondents(self) -> Respondents:
-        """What is made of respondents."""
-        return respondents_of(self.in_form, self.marginal, self._people, self._usual)
+    def respondents(self) -> RespondentAdjustment:
+        """How the answers of the same respondents are treated."""
+        return build_adjustment(self.converted_data, self.marginal, self._people, self._usual)
 
     @cached_property
-    def powered(self) -> Marginal:
-        """The lattice of the density whose likelihood is raised to the power that respondents make
-        of it."""
-        made = self.respondents.by_power
-        if made is None or made.power == 1.0:
+    def power_marginal(self) -> Marginal:
+        """The lattice of the density with the likelihood's power for respondents."""
+        dependence = self.respondents.power_dependence
+        if dependence is None or dependence.power == 1.0:
             return self.marginal
-        return Marginal(self.density.raise_to_power(made.power), self.spread)
+        return Marginal(self.density.raise_to_power(dependence.power), self.spread)
 
-    # What draws say -------------------------------------------------------------------------------
+    # Draws as a tree ------------------------------------------------------------------------------
 
     @property
     def covariates(self) -> tuple[str, ...]:
-        """The covariates of comparisons and of options."""
+        """The names of covariates of comparisons and of options."""
         return self.data.covariate_names
 
     @property
-    def options(self) -> np.ndarray:
-        """Covariates of options (options, covariates), 0 of those of comparisons."""
-        own = self.data.covariates
-        return np.zeros((self.data.n_options, 0)) if own is None else own.options
+    def option_covariates(self) -> np.ndarray:
+        """Covariates of options, (options, covariates); 0 for those of comparisons."""
+        covariates = self.data.covariates
+        return np.zeros((self.data.n_options, 0)) if covariates is None else covariates.options
 
-    def draws_of(self, points: np.ndarray, chains: int) -> WorthDraws:
-        """Return the draws that points (size, draws) are."""
+    def build_draws(self, points: np.ndarray, chains: int) -> WorthDraws:
+        """Convert points (size, draws) to draws."""
         density = self.density
         beta = points[density.beta].T
-        worths = points[density.worths] + self.options @ beta.T
+        worths = points[density.worths] + self.option_covariates @ beta.T
         worths = worths - worths.mean(axis=0)
         nu = np.exp(points[density.nu])[0] if density.rows.has_ties else None
-        known = self.covariates, self.options, self.lapse, self.rule
-        return WorthDraws(list(self.data.labels), worths.T, nu, beta, *known, chains)
+        settings = self.covariates, self.option_covariates, self.lapse, self.rule
+        return WorthDraws(list(self.data.labels), worths.T, nu, beta, *settings, chains)
 
-    def groups(self) -> StoredData:
-        """Return what is stored of the data."""
-        if not isinstance(self.single, Choices):
-            return store_pairs(self.single, self.lapse, self.has_ties)
-        found = store_sets(self.single, self.lapse)
-        return found._replace(
-            constants=found.constants | set_size_variables(self.single, self.rule)
+    def build_data_groups(self) -> StoredData:
+        """Return the data as groups of a posterior tree."""
+        if not isinstance(self.single_data, Choices):
+            return store_pairs(self.single_data, self.lapse, self.has_ties)
+        groups = store_sets(self.single_data, self.lapse)
+        return groups._replace(
+            constants=groups.constants | set_size_variables(self.single_data, self.rule)
         )
 
-    def tree(
+    def build_tree(
         self, points: np.ndarray, logs: np.ndarray, attributes: dict[str, Any]
     ) -> "xarray.DataTree":
-        """Return draws of points (chains, draws, size), and of the logarithms of standard
-        deviations, as a tree."""
+        """Build a tree of draws of points and log standard deviations.
+
+        `points` is (chains, draws, size), `logs` (chains, draws, 4).
+        """
         import xarray as xr
 
         from thali._posterior.densities import add_log_prior
         from thali._posterior.store import origin, tree_of
 
         shape, density = points.shape[:2], self.density
-        flat, spreads = (
-            points.reshape(-1, points.shape[2]).T,
-            Spreads(*np.exp(logs.reshape(-1, 4).T)),
-        )
-        draws, stored = self.draws_of(flat, shape[0]), self.groups()
-        labels, each = np.asarray(self.single.labels, dtype=str), ("chain", "draw")
+        flat = points.reshape(-1, points.shape[2]).T
+        spreads = Spreads(*np.exp(logs.reshape(-1, 4).T))
+        draws, stored = self.build_draws(flat, shape[0]), self.build_data_groups()
+        labels, dims = np.asarray(self.single_data.labels, dtype=str), ("chain", "draw")
         likelihood = density.log_likelihoods(flat) + stored.log_constant
         variables: dict[Any, Any] = {
-            "log_worth": ((*each, "option"), draws.log_worths.reshape(*shape, -1)),
-            "spread": (each, spreads.worths.reshape(shape)),
-            "log_likelihood": (each, likelihood.reshape(shape)),
+            "log_worth": ((*dims, "option"), draws.log_worths.reshape(*shape, -1)),
+            "spread": (dims, spreads.worths.reshape(shape)),
+            "log_likelihood": (dims, likelihood.reshape(shape)),
         }
         coordinates: dict[Any, Any] = {
             "chain": np.arange(shape[0]),
@@ -165,40 +160,47 @@ class WorthProblem:
             "option": labels,
         }
         if draws.nu is not None:
-            variables["tie"] = each, draws.nu.reshape(shape)
+            variables["tie"] = dims, draws.nu.reshape(shape)
         if self.covariates:
-            variables["covariate"] = (*each, COVARIATE), draws.beta.reshape(*shape, -1)
+            variables["covariate"] = (*dims, COVARIATE), draws.beta.reshape(*shape, -1)
             coordinates[COVARIATE] = np.asarray(self.covariates, dtype=str)
-        if self.single.n_options * (self.single.n_options - 1) // 2 <= MAX_PAIRS:
-            p = draws.of_pairs(*np.triu_indices(self.single.n_options, k=1))
-            variables["choice_probability"] = (*each, "pair"), p.reshape(*shape, -1)
+        if self.single_data.n_options * (self.single_data.n_options - 1) // 2 <= MAX_PAIRS:
+            p = draws.pair_probabilities(*np.triu_indices(self.single_data.n_options, k=1))
+            variables["choice_probability"] = (*dims, "pair"), p.reshape(*shape, -1)
             coordinates |= all_pair_coordinates(labels)
         groups = {}
-        asked = self.single.questions(self.has_ties)
-        if len(asked.counts) <= MAX_PAIRS:
-            p = draws.question_probabilities(self.single, self.has_ties)(slice(0, len(asked.sizes)))
-            groups["log_likelihood"] = self._pointwise(asked.log_likelihoods(p), shape, stored)
-            if isinstance(self.single, Choices) and self.single.worst is None:
-                variables["set_probability"] = (*each, "place"), p.reshape(*shape, -1)
-                coordinates |= member_coordinates(self.single)
-        groups |= datasets_of(xr.Dataset(variables, coordinates), stored, self.descriptions)
-        add_log_prior(groups, self._log_prior(flat, spreads, shape), _NOTES)
+        questions = self.single_data.questions(self.has_ties)
+        if len(questions.counts) <= MAX_PAIRS:
+            p = draws.question_probabilities(self.single_data, self.has_ties)(
+                slice(0, len(questions.sizes))
+            )
+            groups["log_likelihood"] = self._pointwise_log_likelihoods(
+                questions.log_likelihoods(p), shape, stored
+            )
+            if isinstance(self.single_data, Choices) and self.single_data.worst is None:
+                variables["set_probability"] = (*dims, "place"), p.reshape(*shape, -1)
+                coordinates |= member_coordinates(self.single_data)
+        groups |= build_datasets(xr.Dataset(variables, coordinates), stored, self.descriptions)
+        add_log_prior(groups, self._log_priors(flat, spreads, shape), _NOTES)
         return tree_of(groups, {**origin(), **attributes})
 
-    def tree_of_draws(
+    def build_tree_from_draws(
         self, draws: WorthDraws, spread: np.ndarray, attributes: dict[str, Any]
     ) -> "xarray.DataTree":
-        """Return draws that were made of more data, without covariates, as a tree of these data."""
+        """Build a tree of these data with draws from a fit to more data.
+
+        The draws must not have covariates.
+        """
         nu = np.zeros((0, draws.n_draws)) if draws.nu is None else np.log(draws.nu)[None]
         points = np.concatenate([draws.log_worths.T, nu])
         logs = np.full((draws.n_draws, 4), np.nan)
         logs[:, 0] = np.log(spread)
         points_of_chains = points.T.reshape(draws.chains, -1, len(points))
-        tree = self.tree(points_of_chains, logs.reshape(draws.chains, -1, 4), attributes)
-        del tree["log_prior"]  # which is that of the whole model
+        tree = self.build_tree(points_of_chains, logs.reshape(draws.chains, -1, 4), attributes)
+        del tree["log_prior"]  # it belongs to the model of all data
         return tree
 
-    def tree_of_variables(
+    def build_tree_from_variables(
         self,
         variables: dict[Any, Any],
         coordinates: dict[Any, Any],
@@ -206,41 +208,43 @@ class WorthProblem:
         stored: StoredData,
         attributes: dict[str, Any],
     ) -> "xarray.DataTree":
-        """Return what was drawn where respondents differ as a tree; log nu (chain, draw)."""
+        """Build a tree of draws where respondents differ; `log_tie` is (chains, draws)."""
         import xarray as xr
 
         from thali._posterior.store import origin, tree_of
 
-        each = "chain", "draw"
-        sizes = zip(each, log_tie.shape, strict=True)
+        dims = "chain", "draw"
+        sizes = zip(dims, log_tie.shape, strict=True)
         coordinates |= {name: np.arange(size) for name, size in sizes}
         coordinates["option"] = np.asarray(self.data.labels, dtype=str)
         if self.has_ties:
-            variables["tie"] = each, np.exp(log_tie)
-        drawn = xr.Dataset(variables, coordinates)
-        groups = datasets_of(drawn, stored, self.descriptions)
-        parts = parted(drawn)
+            variables["tie"] = dims, np.exp(log_tie)
+        posterior = xr.Dataset(variables, coordinates)
+        groups = build_datasets(posterior, stored, self.descriptions)
+        parts = parted(posterior)
         if parts[LATENT]:
             groups |= parts
         return tree_of(groups, {**origin(), **attributes})
 
-    def _pointwise(
+    def _pointwise_log_likelihoods(
         self, by_question: np.ndarray, shape: tuple[int, ...], stored: StoredData
     ) -> "xarray.Dataset":
-        """Return the log-likelihood of each observation, draw by draw, by the name of the observed
-        variable."""
+        """Return log-likelihoods (chains, draws, observations), by observed variable."""
         import xarray as xr
 
         name, dimension = next((str(name), values[0]) for name, values in stored.observed.items())
-        if isinstance(self.single, Choices):
+        if isinstance(self.single_data, Choices):
             dimension = "set"
-        else:  # a pair may have several questions, one for each different covariates
-            starts = np.searchsorted(self.single.cells.pair, np.arange(self.single.n_pairs))
-            of_cells = np.bincount(
-                self.single.cells.pair, self.single.questions(self.has_ties).log_coefficients()
+        else:  # a pair has a question for each distinct row of covariates
+            starts = np.searchsorted(
+                self.single_data.cells.pair, np.arange(self.single_data.n_pairs)
+            )
+            cell_coefficients = np.bincount(
+                self.single_data.cells.pair,
+                self.single_data.questions(self.has_ties).log_coefficients(),
             )
             by_question = np.add.reduceat(by_question, starts, axis=1)
-            by_question = by_question - of_cells + stored.coefficients
+            by_question = by_question - cell_coefficients + stored.coefficients
         dimensions = ("chain", "draw", dimension)
         coordinates = {
             "chain": np.arange(shape[0]),
@@ -249,58 +253,60 @@ class WorthProblem:
         }
         return xr.Dataset({name: (dimensions, by_question.reshape(*shape, -1))}, coordinates)
 
-    def _log_prior(
+    def _log_priors(
         self, flat: np.ndarray, spreads: Spreads, shape: tuple[int, ...]
     ) -> dict[str, np.ndarray]:
-        """Return log prior densities (chain, draw) by variable."""
+        """Return log prior densities (chains, draws) by variable."""
         density = self.density
         parts = density.log_prior_parts(flat, spreads)
-        found = {"log_worth": parts["log_worth"]}
+        log_priors = {"log_worth": parts["log_worth"]}
         if self.spread is None:
-            found["spread"] = density.log_spread_prior(WORTHS, np.log(spreads.worths))
+            log_priors["spread"] = density.log_spread_prior(WORTHS, np.log(spreads.worths))
         if self.covariates:
-            found["covariate"] = parts["covariate"]
+            log_priors["covariate"] = parts["covariate"]
         if self.has_ties:
-            found["tie"] = parts["tie"]
-        return {name: np.asarray(values).reshape(shape) for name, values in found.items()}
+            log_priors["tie"] = parts["tie"]
+        return {
+            name: np.asarray(densities).reshape(shape) for name, densities in log_priors.items()
+        }
 
 
-def datasets_of(
-    drawn: "xarray.Dataset", stored: StoredData, descriptions: Mapping[str, str]
+def build_datasets(
+    posterior: "xarray.Dataset", stored: StoredData, descriptions: Mapping[str, str]
 ) -> "dict[str, xarray.Dataset]":
-    """Return the groups of a tree that hold draws, which are described, and data."""
+    """Build the groups of a tree: described draws, and data."""
     import xarray as xr
 
-    for name, variable in drawn.data_vars.items():
+    for name, variable in posterior.data_vars.items():
         variable.attrs["description"] = descriptions[str(name)]
     constants = {"kind": stored.kind, **stored.constants}
     return {
-        "posterior": drawn,
-        "sample_stats": xr.Dataset({}, {name: drawn[name] for name in ("chain", "draw")}),
+        "posterior": posterior,
+        "sample_stats": xr.Dataset({}, {name: posterior[name] for name in ("chain", "draw")}),
         "observed_data": xr.Dataset(stored.observed, stored.coordinates),
         "constant_data": xr.Dataset(
-            constants, {**stored.coordinates, "option": drawn["option"].values}
+            constants, {**stored.coordinates, "option": posterior["option"].values}
         ),
     }
 
 
-# Draws as chains, so that a fit by them runs, is stored and goes on like any other ----------------
+# Draws as chains, so that fits run, are stored and continue like all others ----------------------
 
 
 class PointRecord(NamedTuple):
-    """The draws so far, a row each."""
+    """The draws so far, one row per draw."""
 
     points: np.ndarray  # (draws, size)
-    logs: np.ndarray  # (draws, 4) of the standard deviations
+    logs: np.ndarray  # (draws, 4) log standard deviations
 
     @classmethod
     def empty(cls, draws: int, size: int) -> "PointRecord":
-        """Return room for so many draws."""
+        """Return an empty record for a number of draws."""
         return cls(np.zeros((draws, size)), np.zeros((draws, 4)))
 
 
 class LatticeChain(IndependentDraws):
-    """Draws of the lattice, corrected where the density is skew, and spread to respondents."""
+    """Independent draws from the lattice, corrected for skewness, adjusted for respondents."""
 
     block_size: ClassVar[int] = 1000
     record: PointRecord
@@ -312,15 +318,12 @@ class LatticeChain(IndependentDraws):
 
     def _draw_block(self, rng: np.random.Generator) -> PointRecord:
         points, spreads = sample_posterior(self.problem.marginal, rng, self.block_size)
-        # sweeps make more draws, or fewer
+        # sweeps return another number of draws
         order = np.arange(self.block_size) * points.shape[1] // self.block_size
-        points, marginal, variance = (
-            points[:, order],
-            self.problem.marginal,
-            self.problem.respondents.adjusted,
-        )
+        points, marginal = points[:, order], self.problem.marginal
+        variance = self.problem.respondents.adjusted_variance
         if variance is not None:
-            points = spread_to_respondents(rng, marginal, variance, points, marginal.mean_mode).wide
+            points = widen_points(rng, marginal, variance, points, marginal.mean_mode).wide
         return PointRecord(points.T, np.log(np.array(spreads))[:, order].T)
 
 
@@ -341,35 +344,31 @@ class TrajectoryChain(FixedChain):
         self.record = PointRecord.empty(draws, sampler.density.size)
 
     def run_until(self, until: int) -> None:
-        """Make the sweeps up to this one."""
+        """Run sweeps until number `until`."""
         while self.sweeps < until:
             self.sampler.step = float(self.leap)
             self.state, accepted = self.sampler.sweep(self.rng, self.state)
             self.sweeps += 1
             if self.sweeps <= self.tune:
-                change = (float(accepted[0]) - _GOAL) / math.sqrt(self.sweeps + 10.0)
+                change = (float(accepted[0]) - _TARGET_ACCEPTANCE) / math.sqrt(self.sweeps + 10.0)
                 self.leap = np.array(min(float(self.leap) * math.exp(change), 1.5))
             elif (self.sweeps - self.tune) % self.thin == 0:
                 row = self.recorded - 1
-                self.record.points[row], self.record.logs[row] = (
-                    self.state.points[:, 0],
-                    self.state.logs[:, 0],
-                )
+                self.record.points[row] = self.state.points[:, 0]
+                self.record.logs[row] = self.state.logs[:, 0]
 
 
-def tree_of_chains(
+def build_chains_tree(
     problem: WorthProblem, chains: Sequence[Any], attributes: dict[str, Any]
 ) -> "xarray.DataTree":
-    """Return the draws in the records of chains as a tree."""
-    drawn = draws_of_chains(chains)
-    points, logs = (np.stack([each[name] for each in drawn]) for name in PointRecord._fields)
-    return problem.tree(points, logs, attributes)
+    """Build a tree of the draws in the records of chains."""
+    records = collect_draws(chains)
+    points, logs = (np.stack([record[name] for record in records]) for name in PointRecord._fields)
+    return problem.build_tree(points, logs, attributes)
 
 
-def draws_of_chains(chains: Sequence[Any]) -> list[Any]:
-    """Return the draws in the records of chains, as many of each."""
-    numbers, count = choose_recorded_chains(chains)
-    return [
-        chains[number].read_draws(chains[number].first, chains[number].first + count)
-        for number in numbers
-    ]
+def collect_draws(chains: Sequence[Any]) -> list[Any]:
+    """Collect the same number of draws from the record of each chain."""
+    indices, n_draws = choose_recorded_chains(chains)
+    chains = [chains[i] for i in indices]
+    return [chain.read_draws(chain.first, chain.first + n_draws) for chain in chains]

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import probability
+from thali._digits import format_probability
 from thali._inference.seeds import spawn_generators
 from thali._model.finding import Finding
 from thali._posterior.interval import interval_name, tails_of
@@ -57,8 +57,8 @@ def estimate_split_half(
     """Estimate reliability by correlating modes of random halves (Spearman-Brown).
 
     It is the median of 20 splits, at fixed standard deviations; a correlation below 0 is reported
-    unchanged. `judge`: the judge of each row, by whom answers are split; None: each answer falls in
-    either half. `start`: the point from which modes are found.
+    unchanged. `judge`: the judge of each row, to split by; None: each answer falls in
+    either half. `start`: first point of searches for modes.
     """
     reliabilities = []
     for _ in range(_N_SPLITS):
@@ -96,7 +96,7 @@ def estimate_split_halves(
 def tabulate_reliability(
     log_worths: np.ndarray, halves: dict[str, float], ci: float
 ) -> "pandas.DataFrame":
-    """Tabulate reliability, one row per measure.
+    """Return a table of reliability, one row per measure.
 
     `log_worths` is (draws, options); `halves` come from `estimate_split_halves`.
     """
@@ -113,7 +113,7 @@ def tabulate_reliability(
 
 def describe_reliability(table: "pandas.DataFrame", estimates: str) -> Finding:
     """Return the finding about a reliability table; `estimates` names the estimates."""
-    r_squared, low, high = map(probability, table.loc["r_squared"].tolist())
+    r_squared, low, high = map(format_probability, table.loc["r_squared"].tolist())
     sentence = f"Reliability, the squared correlation of {estimates} with true worths: {r_squared} "
     sentence += f"({interval_name(table.attrs['interval'])} {low} to {high})."
     comparisons = [

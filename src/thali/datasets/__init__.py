@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import between, one_of, positive, share, whole
+from thali._arguments import (
+    check_allowed,
+    check_integer,
+    check_open_interval,
+    check_positive,
+    check_share,
+)
 from thali._data.pairs import PairedComparisons
 from thali._data.similarities import Similarities
 from thali._data.triplets import Triplets
@@ -88,13 +94,15 @@ def triplets(
     (12, 4)
     """
     n, count, K = (
-        whole("n", n, 4),
-        whole("n_triplets", n_triplets, 10),
-        whole("n_features", n_features, 1),
+        check_integer("n", n, 4),
+        check_integer("n_triplets", n_triplets, 10),
+        check_integer("n_features", n_features, 1),
     )
-    q = between("share_of_owners", share_of_owners, "the share of objects that have a feature")
-    one_of("link", link, ("exp", "ratio"))
-    lapse = share("lapse", lapse, "the probability of a random answer")
+    q = check_open_interval(
+        "share_of_owners", share_of_owners, "the share of objects that have a feature"
+    )
+    check_allowed("link", link, ("exp", "ratio"))
+    lapse = check_share("lapse", lapse, "the probability of a random answer")
     truth, *answers = spawn_generators(random_seed, 3)
     features = np.zeros((n, 0), bool)
     while features.shape[1] < K:
@@ -363,9 +371,9 @@ def block_choices(
     from thali._aspects.priors.phylogenetic import PhylogeneticBuffet
     from thali._trees.tree import Tree
 
-    groups, per_group = whole("groups", groups, 1), whole("per_group", per_group, 1)
-    comparisons = whole("comparisons", comparisons, 1)
-    alpha = positive("alpha", alpha, "the expected number of features per option")
+    groups, per_group = check_integer("groups", groups, 1), check_integer("per_group", per_group, 1)
+    comparisons = check_integer("comparisons", comparisons, 1)
+    alpha = check_positive("alpha", alpha, "the expected number of features per option")
     lapse = Elimination(lapse).lapse
     members = {
         name: [f"{name}{i + 1}" for i in range(per_group)] for name in map(_letters, range(groups))
@@ -452,8 +460,15 @@ def additive(
     >>> made.features.shape
     (8, 6)
     """
-    n, sigma = whole("n", n, 3), positive("sigma", sigma, "the standard deviation of the noise")
-    K = round(2.0 * math.log2(n)) if n_features is None else whole("n_features", n_features, 1)
+    n, sigma = (
+        check_integer("n", n, 3),
+        check_positive("sigma", sigma, "the standard deviation of the noise"),
+    )
+    K = (
+        round(2.0 * math.log2(n))
+        if n_features is None
+        else check_integer("n_features", n_features, 1)
+    )
     truth, *noises = spawn_generators(random_seed, 3)
     i, j = np.triu_indices(n, k=1)
     features = weights = np.zeros(0)

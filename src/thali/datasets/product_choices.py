@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._inference.seeds import spawn_generators
 
 if TYPE_CHECKING:
@@ -117,9 +117,9 @@ def product_choices(
     """
     from thali._data.experiments import ChoiceExperiment
 
-    people, tasks = whole("people", people, 1), whole("tasks", tasks, 1)
+    people, tasks = check_integer("people", people, 1), check_integer("tasks", tasks, 1)
     (rng,) = spawn_generators(random_seed, 1)
-    frame = _table(people, tasks, whole("alternatives", alternatives, 2), rng)
+    frame = _table(people, tasks, check_integer("alternatives", alternatives, 2), rng)
     owners = rng.random((people, len(KINDS))) < [kind.share for kind in KINDS.values()]
     person = frame["respondent"].to_numpy() - 1
     utility = noise * rng.gumbel(size=len(frame))

@@ -78,12 +78,12 @@ def test_derivatives_are_those_of_the_log_likelihood(name, lapse, monkeypatch):
         return pose.terms(np.exp(x[:k]), x[k:]).sum()
 
     def gradient(x):
-        return pose.slopes(np.exp(x[:k]), x[k:]).gradient
+        return pose.compute_derivatives(np.exp(x[:k]), x[k:]).gradient
 
     assert log_likelihood is None or value(at) == pytest.approx(
         log_likelihood(np.exp(at)), rel=1e-12
     )
-    found, steps = pose.slopes(np.exp(at[:k]), at[k:]), 1e-5 * np.eye(len(at))
+    found, steps = pose.compute_derivatives(np.exp(at[:k]), at[k:]), 1e-5 * np.eye(len(at))
     # Central differences err by step squared times a third derivative, some hundreds here.
     slopes = [(value(at + d) - value(at - d)) / 2e-5 for d in steps]
     np.testing.assert_allclose(found.gradient, slopes, atol=1e-6, rtol=1e-6)

@@ -18,7 +18,7 @@ from thali._choice.coding import build_coding
 from thali._choice.logits.hierarchical_draws import reported
 from thali._data.experiments.design import ExperimentDesign, build_design
 from thali._data.experiments.scheme import Attribute, Scheme
-from thali._labels import as_labelled, without_formula
+from thali._labels import escape_formula, unescape_formula
 from thali._people.columns import MarketPeople, PeopleColumn
 from thali.errors import ArgumentError, DataError, DataWarning
 
@@ -514,7 +514,8 @@ def test_figures_that_a_page_saves_beside_a_market_are_no_idle_columns(multinomi
 @pytest.mark.unit
 def test_labels_that_a_page_saves_with_an_apostrophe_are_read_without():
     assert [
-        as_labelled(without_formula(label)) for label in ("+5 GB", "-A", "=1", "'tis", "tea", "-3")
+        unescape_formula(escape_formula(label))
+        for label in ("+5 GB", "-A", "=1", "'tis", "tea", "-3")
     ] == [*("+5 GB", "-A", "=1", "'tis", "tea", "-3")]
 
 
@@ -543,9 +544,10 @@ def test_segments_of_a_report_have_a_name_that_no_column_has():
     codes = np.zeros(2, np.uint8)
     known = MarketPeople(2, (PeopleColumn("segment", ("old", "new"), codes),), (), (), ())
     draws = MarketDraws((), None, 0.0, (None, None), (), "draws", people=known)
-    found = draws.with_people("segment", ("1: A",), codes)
+    found = draws.add_people_column("segment", ("1: A",), codes)
     assert [column.name for column in found.people.columns] == ["segment", "segment of this report"]
     names = [
-        column.name for column in found.with_people("segment", ("1: A",), codes).people.columns
+        column.name
+        for column in found.add_people_column("segment", ("1: A",), codes).people.columns
     ]
     assert len(set(names)) == 3

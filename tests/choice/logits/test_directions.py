@@ -96,7 +96,7 @@ def test_a_fit_says_it_before_it_begins(data, monkeypatch):
     def run(*args, **settings):
         raise Begun
 
-    monkeypatch.setattr(sampling, "sampled", run)
+    monkeypatch.setattr(sampling, "run_sampling", run)
     model = th.ProductClasses(WRONG)
     with warned(DataWarning, "declared for 'price' (increasing") as messages, pytest.raises(Begun):
         model.fit(data)

@@ -32,13 +32,23 @@ def chains_for(data, sweeps):
 def test_looks_count_in_the_budget_and_max_time_takes_its_place():
     data = experiment()
     free = bounded(data)
-    assert (free.allowed(), free.min_draws, free.run.tune, free.run.thin) == (8_000, 125, 250, 16)
+    assert (free.count_allowed_draws(), free.min_draws, free.run.tune, free.run.thin) == (
+        8_000,
+        125,
+        250,
+        16,
+    )
     chains = chains_for(data, 16 * 1_500)
     half = bounded(data, chains=chains)
-    assert (half.allowed(), half.min_draws, half.run.tune, half.run.thin) == (1_250, 125, 250, 16)
+    assert (half.count_allowed_draws(), half.min_draws, half.run.tune, half.run.thin) == (
+        1_250,
+        125,
+        250,
+        16,
+    )
     assert half.forecast is not None and half.forecast.most == pytest.approx(0.5 * BUDGET, rel=0.01)
-    assert bounded(data, chains=chains, max_time=5.0).allowed() == 8_000
-    assert bounded(data, chains=chains, draws=700).allowed() == 700
+    assert bounded(data, chains=chains, max_time=5.0).count_allowed_draws() == 8_000
+    assert bounded(data, chains=chains, draws=700).count_allowed_draws() == 700
 
 
 @pytest.mark.unit
@@ -48,7 +58,7 @@ def test_sweeps_of_a_study_with_many_people_are_fewer():
     data = experiment(people=40)
     chains = chains_for(data, 4 * 375)
     short = bounded(data, chains=chains)
-    assert (short.allowed(), short.min_draws, short.run.tune, short.run.thin) == (
+    assert (short.count_allowed_draws(), short.min_draws, short.run.tune, short.run.thin) == (
         125,
         125,
         250,
@@ -56,7 +66,7 @@ def test_sweeps_of_a_study_with_many_people_are_fewer():
     )
     assert bounded(data, chains=chains, thin=16).run.thin == 16
     least = bounded(data, chains=chains_for(data, 150))
-    assert (least.allowed(), least.min_draws, least.run.tune, least.run.thin) == (
+    assert (least.count_allowed_draws(), least.min_draws, least.run.tune, least.run.thin) == (
         100,
         100,
         100,
@@ -73,9 +83,13 @@ def test_draws_of_many_classes_are_fewer():
         [SimpleNamespace(kept_draws=[(1, SimpleNamespace(n_owners=range(n)))])] for n in (10, 46)
     )
     assert (
-        short.allowed() == short.allowed(usual) == short.allowed([SimpleNamespace(kept_draws=[])])
+        short.count_allowed_draws()
+        == short.count_allowed_draws(usual)
+        == short.count_allowed_draws([SimpleNamespace(kept_draws=[])])
     )
-    assert (short.allowed(), short.allowed(many)) == pytest.approx((1_000, 375), abs=3)
+    assert (short.count_allowed_draws(), short.count_allowed_draws(many)) == pytest.approx(
+        (1_000, 375), abs=3
+    )
 
 
 @pytest.mark.unit
@@ -84,7 +98,7 @@ def test_draws_of_many_classes_are_fewer():
 def test_the_next_look_is_where_the_check_says(draws, longer):
     """Half as many draws more at least, eight times as many at most, and so that more than half of
     all are kept."""
-    found = bounded(experiment(people=2)).next_look(
+    found = bounded(experiment(people=2)).choose_next_check(
         draws, SimpleNamespace(facts={"longer": longer})
     )
     wanted = draws * min(max(longer, 1.5), 8.0)

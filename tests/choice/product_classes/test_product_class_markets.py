@@ -47,7 +47,9 @@ def plain_shares(draws, rule, products):
             owned = [(*each, int(rule.owned[o] & 1)) for each, o in zip(classes, own, strict=True)]
             for occasion in range(rule.occasions):
                 places = (
-                    market.spread(np.array([o * rule.occasions + occasion for o in own], np.uint32))
+                    market.mix_bits(
+                        np.array([o * rule.occasions + occasion for o in own], np.uint32)
+                    )
                     >> 25
                 )
                 values = [
@@ -162,11 +164,11 @@ def test_of_many_people_each_is_taken_equally_often(monkeypatch):
 
 
 def test_numbers_are_spread_as_murmur_does():
-    found = market.spread(np.array([0, 1, 2, 0xFFFFFFFF], np.uint32))
+    found = market.mix_bits(np.array([0, 1, 2, 0xFFFFFFFF], np.uint32))
     assert found.tolist() == [0, 0x514E28B7, 0x30F4C306, 0x81F16F39]
 
 
 def test_nobody_owns_a_class():
     found = market_of(experiment(), draws=2, alpha=1e-9)[0]
     np.testing.assert_allclose(found.shares(MARKETS)[0], 1 / 3)
-    assert json.loads(json.dumps(found.rule.packed()))["people"] == 8
+    assert json.loads(json.dumps(found.rule.pack()))["people"] == 8

@@ -132,8 +132,10 @@ def test_a_coding_says_all_that_it_has_to():
     frame = pd.DataFrame({"left": ["a", "b"], "right": ["b", "a"], "choice": ["f", "j"]})
     with refused(ValueError, "Column 'choice'", "'j'", "row 1"):
         th.PairedComparisons.from_trials(frame, coding={"f": "first"})
-    with refused(ValueError, "coding", "got 'left'"):
-        th.PairedComparisons.from_trials(frame, coding={"f": "left", "j": "second"})
+    with refused(ValueError, "coding", "got 'up'"):
+        th.PairedComparisons.from_trials(frame, coding={"f": "up", "j": "second"})
+    sides = th.PairedComparisons.from_trials(frame, coding={"f": "left", "j": "right"})
+    assert sides == th.PairedComparisons.from_trials(frame, coding={"f": "first", "j": "second"})
 
 
 def test_a_coding_adds_to_what_is_recognised():
@@ -143,6 +145,10 @@ def test_a_coding_adds_to_what_is_recognised():
     said(sentence, "'meh'", "'unentschieden'")
     data, _ = made("left,right,choice\ntea,milk,left\ntea,milk,x\n", coding={"x": "tie"})
     assert counted(data) == (1, 0, 1)
+    for left, right in ("12", "AB"):
+        rows = f"tea,milk,{left}\ntea,milk,C\ntea,milk,{right}\nmilk,tea,{right}\n"
+        data, _ = made("left,right,choice\n" + rows, coding={"C": "tie"})
+        assert counted(data) == (2, 1, 1)
     with refused(ValueError, "'1'", "row 3"):  # 0 may be the first
         made("left,right,choice\ntea,milk,0\ntea,milk,1\n", coding={0: "first"})
     with refused(ValueError, "'rum'", "row 3"):

@@ -7,7 +7,7 @@ from helpers import app_runs
 from starlette.testclient import TestClient
 
 import thali._surfaces.app.child as child
-from thali._surfaces.app.server import application
+from thali._surfaces.app.server import build_app
 from thali._surfaces.app.studies import Studies
 
 SECRET = "a-key-of-the-tests"
@@ -22,7 +22,7 @@ def children_here(monkeypatch):
         here = os.getcwd()
         os.chdir(study.path)
         try:
-            study.write(f"{name}.end", child.carried_out(name, child.DO[name], study, 1))
+            study.write(f"{name}.end", child.carry_out(name, child.RUN_FUNCTIONS[name], study, 1))
         finally:
             os.chdir(here)
         return app_runs.Ended()
@@ -61,7 +61,7 @@ class Client(TestClient):
 
     def study(self, address):
         """The study at an address, or at one of its screens."""
-        found = self.studies.named(address.split("/")[2])
+        found = self.studies.find_study(address.split("/")[2])
         assert found is not None
         return found
 
@@ -79,7 +79,7 @@ class Client(TestClient):
 
 @pytest.fixture
 def app(tmp_path):
-    return application(tmp_path / "studies", SECRET)
+    return build_app(tmp_path / "studies", SECRET)
 
 
 @pytest.fixture

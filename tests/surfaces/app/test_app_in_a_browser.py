@@ -15,7 +15,7 @@ from helpers.patience import PATIENCE
 from test_who_answered import trials
 
 import thali._surfaces.app.child as child
-from thali._surfaces.app.comparisons import asked_to_compare, ticked
+from thali._surfaces.app.comparisons import build_comparison_request, select_ticked
 from thali._surfaces.app.studies import EVIDENCE, Studies
 
 pytestmark = [pytest.mark.fit, pytest.mark.rendered]
@@ -385,12 +385,15 @@ def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     user.report()
     user.screen("Evidence")
     user.look("evidence-asked")
-    (study,) = Studies(folder).all()
+    (study,) = Studies(folder).list_all()
     study.write(
-        EVIDENCE, asked_to_compare(study, EVIDENCE, ticked(study, EVIDENCE), sensitivity=True)
+        EVIDENCE,
+        build_comparison_request(study, EVIDENCE, select_ticked(study, EVIDENCE), sensitivity=True),
     )
     monkeypatch.chdir(study.path)
-    study.write(f"{EVIDENCE}.end", child.carried_out(EVIDENCE, child.DO[EVIDENCE], study, 1))
+    study.write(
+        f"{EVIDENCE}.end", child.carry_out(EVIDENCE, child.RUN_FUNCTIONS[EVIDENCE], study, 1)
+    )
     user.page.reload()
     frame = user.page.frame_locator("iframe[title='Comparison report']")
     frame.get_by_role("heading").first.wait_for()
@@ -466,7 +469,7 @@ fetch("/api/home").then(() => say("asked the app"), () => say("kept from the net
 
 @pytest.mark.long
 def test_a_report_runs_its_own_script_which_reaches_nothing(browser, server, folder):
-    study = Studies(folder).new("a study", dataset="celebrities")
+    study = Studies(folder).create("a study", dataset="celebrities")
     for name, content in {
         "reading": {"kind": "paired comparisons"},
         "fit": {"model": "elimination-by-aspects", "typed": {}, "paths": [], "has_cores": True},

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from uvicorn.server import ServerState
 
 from thali._surfaces.app.guard import MAX_CONNECTIONS, Connection
-from thali._surfaces.app.server import application
+from thali._surfaces.app.server import build_app
 from thali._surfaces.app.studies import StudyFolder
 
 HOME = "http://127.0.0.1:8000"
@@ -138,7 +138,7 @@ def test_a_request_gets_what_is_due(bare, client, group):
         found = bare.request(method, path, headers=headers, content=body)
         assert found.status_code == status, (method, path, headers)
         assert "access-control-allow-origin" not in found.headers
-    assert client.studies.all() == []
+    assert client.studies.list_all() == []
 
 
 def test_nothing_is_shown_or_done_without_the_key(app, bare):
@@ -149,7 +149,7 @@ def test_nothing_is_shown_or_done_without_the_key(app, bare):
 
 
 def test_an_open_server_goes_by_its_addresses_and_its_names_alone(tmp_path):
-    app = application(tmp_path, "key", ("localhost", "0.0.0.0", "lab"), any_address=True)
+    app = build_app(tmp_path, "key", ("localhost", "0.0.0.0", "lab"), any_address=True)
     browser = TestClient(app, headers={"x-thali-key": "key"})
     for host, status in {"lab:80": 200, "10.0.0.7:80": 200, "evil.example": 421}.items():
         assert browser.get("/api/home", headers={"host": host}).status_code == status
@@ -252,14 +252,14 @@ def test_the_name_of_an_upload_is_no_path(client, children_here, name):
 )
 def test_a_study_is_named_by_its_name_alone(client, study):
     assert client.get(f"/api/study/{study}").status_code == 404
-    assert client.studies.named(study) is None
+    assert client.studies.find_study(study) is None
 
 
 def test_a_folder_beside_the_studies_is_no_study(client):
     beside = StudyFolder(client.studies.folder.parent / "beside")
     beside.path.mkdir()
     beside.write("study", {"title": "a secret"})
-    assert client.studies.named("../beside") is None
+    assert client.studies.find_study("../beside") is None
 
 
 def test_no_file_but_those_of_results_is_given(client, children_here):
@@ -318,7 +318,7 @@ def test_a_path_is_no_value_of_an_option(client, children_here):
     "file", ["/etc/passwd", "../other.csv", "data.csv/../../x", "/dev/zero", "study.json", 5]
 )
 def test_a_study_has_data_in_its_own_folder_alone(client, children_here, file):
-    study = client.studies.new("a title", dataset="celebrities")
+    study = client.studies.create("a title", dataset="celebrities")
     study.write("study", {"title": "a title", "created": "2026-01-01T00:00:00+00:00", "file": file})
     assert "is damaged" in client.page(f"/study/{study.name}")
 

@@ -56,11 +56,11 @@ def among_planted_files(tmp_path, monkeypatch):
 
 
 def test_no_file_of_the_folder_is_run_by_a_child(tmp_path, among_planted_files):
-    study = Studies(tmp_path / "studies").new("celebrities", dataset="celebrities")
+    study = Studies(tmp_path / "studies").create("celebrities", dataset="celebrities")
     study.write(READ, {})
-    Runs(Studies(tmp_path / "studies")).read(study)
+    Runs(Studies(tmp_path / "studies")).read_data(study)
     assert study.read("reading")["kind"] == "paired comparisons"
-    assert "was run" not in study.log(READ)
+    assert "was run" not in study.read_log(READ)
 
 
 @pytest.mark.long
@@ -68,7 +68,7 @@ def test_no_file_of_the_folder_is_run_by_a_child(tmp_path, among_planted_files):
     sys.platform != "linux", reason="the memory of a process is limited on Linux alone"
 )
 def test_a_table_that_needs_too_much_memory_is_refused(tmp_path):
-    study = Studies(tmp_path).new("large.csv", file="data.csv")
+    study = Studies(tmp_path).create("large.csv", file="data.csv")
     (study.path / "data.csv").write_text("winner,loser\n" + "tea,milk\n" * 3_000_000)
     study.write(READ, {})
     limited = (
@@ -133,7 +133,7 @@ def test_the_key_is_in_no_list_of_processes(tmp_path):
 
 
 def study_to_fit(folder):
-    study = Studies(folder).new("pairs", file="data.csv")
+    study = Studies(folder).create("pairs", file="data.csv")
     (study.path / "data.csv").write_text(PAIRS)
     study.write(FIT, ASKED)
     return study
@@ -194,12 +194,12 @@ def stopped_after(folder, seconds):
     time.sleep(seconds)
     children.stop(study, FIT)
     child.wait(PATIENCE)
-    assert children.state(study, FIT) in (runs.ENDED, runs.STOPPED)
-    was_killed = children.state(study, FIT) == runs.STOPPED
-    return runs.ended(study, FIT) | {
+    assert children.find_state(study, FIT) in (runs.ENDED, runs.STOPPED)
+    was_killed = children.find_state(study, FIT) == runs.STOPPED
+    return runs.read_end(study, FIT) | {
         "was_killed": was_killed,
         "seconds": seconds,
-        "log": study.log(FIT),
+        "log": study.read_log(FIT),
     }
 
 
@@ -225,9 +225,9 @@ def test_a_stop_before_the_first_draw_is_a_stop(tmp_path, monkeypatch, index, is
     app_runs.claim_index(monkeypatch, index)
     app_runs.fit_by(monkeypatch, fit)
     monkeypatch.chdir(tmp_path)
-    study = Studies(tmp_path).new("x", dataset="celebrities")
+    study = Studies(tmp_path).create("x", dataset="celebrities")
     study.write(FIT, ASKED)
-    assert child.carried_out(FIT, child.stopped, study, 1)["code"] == 130
+    assert child.carry_out(FIT, child.report_stopped_fit, study, 1)["code"] == 130
     assert bool(reported) == is_reported
 
 

@@ -22,8 +22,8 @@ from thali._data.kinds import (
     SIMILARITIES,
     TRIPLETS,
 )
-from thali._surfaces.app.comparisons import ticked
-from thali._surfaces.app.studies import COMPARE, EVIDENCE, FIT, TOOK, TOOK_TO_COMPARE, Studies
+from thali._surfaces.app.comparisons import select_ticked
+from thali._surfaces.app.studies import COMPARE, COMPARE_TIME, EVIDENCE, FIT, FIT_TIME, Studies
 
 DRINKS = (
     b"winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\n"
@@ -39,7 +39,7 @@ ML = {"model": "elimination-by-aspects", "method": "maximum-likelihood"}
 
 @pytest.fixture
 def study(tmp_path):
-    return Studies(tmp_path).new("data", dataset="celebrities")
+    return Studies(tmp_path).create("data", dataset="celebrities")
 
 
 @pytest.mark.first(5)
@@ -72,11 +72,12 @@ def test_every_model_that_is_offered_can_be_compared(
 
 def test_what_was_compared_stays_ticked(study):
     study.write("reading", {"kind": PAIRS})
-    assert ticked(study, COMPARE) == ["Bradley-Terry-Luce", "shared aspects"]
+    assert select_ticked(study, COMPARE) == ["Bradley-Terry-Luce", "shared aspects"]
     study.write(
-        COMPARE, comparisons.asked_to_compare(study, COMPARE, ["three shared aspects", "of nobody"])
+        COMPARE,
+        comparisons.build_comparison_request(study, COMPARE, ["three shared aspects", "of nobody"]),
     )
-    assert ticked(study, COMPARE) == ["three shared aspects"]
+    assert select_ticked(study, COMPARE) == ["three shared aspects"]
 
 
 def test_ties_are_compared_as_they_were_fitted(study):
@@ -85,7 +86,7 @@ def test_ties_are_compared_as_they_were_fitted(study):
     study.write(
         FIT, {"model": "elimination-by-aspects", "typed": typed, "paths": [], "has_cores": True}
     )
-    assert comparisons.asked_to_compare(study, COMPARE, ["shared aspects"])["typed"] == {
+    assert comparisons.build_comparison_request(study, COMPARE, ["shared aspects"])["typed"] == {
         "ties": "half"
     }
 
@@ -123,7 +124,7 @@ def test_the_models_are_chosen_and_the_time_is_said_before(client, children_here
     said(client.go(f"{address}/compare", models=""), "“Models”", "got none")
     found = client.post(f"/api{address}/evidence", json={"models": "unheard of"})
     assert found.status_code == 400 and found.json()["fields"] == ["models"]
-    (study,) = client.studies.all()
+    (study,) = client.studies.list_all()
     assert study.read(COMPARE) == study.read(EVIDENCE) == {}
 
 
@@ -136,7 +137,7 @@ def estimates(client, study):
 @pytest.mark.fit
 def test_the_time_of_a_comparison_is_judged_by_the_fit(client, children_here):
     client.go(f"{client.drop('drinks.csv', DRINKS)}/fit", **ML)
-    (study,) = client.studies.all()
+    (study,) = client.studies.list_all()
     asked = study.read(FIT)
     for typed, took, fact in (
         ({}, 20.0, "about 3 minutes"),
@@ -145,11 +146,11 @@ def test_the_time_of_a_comparison_is_judged_by_the_fit(client, children_here):
         ({}, None, "is not known"),
     ):
         study.write(FIT, asked | {"typed": typed})
-        study.write(TOOK, {} if took is None else {"seconds": took})
+        study.write(FIT_TIME, {} if took is None else {"seconds": took})
         found = estimates(client, study)
         says(found[3], "3 models", "9 fits", fact)
         assert found[0] == "Select at least one model." and len(found) == 5
-    study.write(TOOK_TO_COMPARE, {"seconds": 60.0, "models": 2})
+    study.write(COMPARE_TIME, {"seconds": 60.0, "models": 2})
     study.write(f"{COMPARE}.end", {"code": 0})
     study.write(COMPARE, {"models": []})
     (study.path / COMPARE).mkdir()
@@ -161,8 +162,8 @@ def test_the_time_of_a_comparison_is_judged_by_the_fit(client, children_here):
 def test_a_fit_says_how_long_it_took(client, children_here):
     address = client.drop("drinks.csv", DRINKS)
     client.go(f"{address}/fit", **ML)
-    (study,) = client.studies.all()
-    assert 0.0 < study.read(TOOK)["seconds"] < 600.0
+    (study,) = client.studies.list_all()
+    assert 0.0 < study.read(FIT_TIME)["seconds"] < 600.0
 
 
 @pytest.mark.long
@@ -178,7 +179,7 @@ def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
     says(page, "weights differ between groups")
     assert client.go(f"{address}/test", test="group") == f"{address}/tests"
     assert "Geschlecht" in client.file(address, "test/view").text
-    (study,) = client.studies.all()
+    (study,) = client.studies.list_all()
     call_fitted(study, "elimination-by-aspects", {"group": "Geschlecht"})
     page = client.page(f"{address}/compare")
     names, chosen = boxes(page, "compare")
@@ -191,7 +192,7 @@ def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
         "which is of one group alone"
     )
     client.go(f"{address}/compare", models="\n".join(names))
-    assert runs.ended(study, COMPARE)["message"] == ""
+    assert runs.read_end(study, COMPARE)["message"] == ""
     page = client.page(f"{address}/compare")
     assert (
         'data-what="compare/view"' in page
@@ -206,13 +207,13 @@ def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
 def test_models_of_choice_experiments_are_chosen(client, children_here, monkeypatch):
     address = client.drop("phones.csv", EXPERIMENT.encode())
     client.go(f"{address}/read", kind="choice experiments")
-    (study,) = client.studies.all()
-    assert ticked(study, COMPARE) == ["Hierarchical logit", "Multinomial logit"]
+    (study,) = client.studies.list_all()
+    assert select_ticked(study, COMPARE) == ["Hierarchical logit", "Multinomial logit"]
     study.write(FIT, {"model": "product-classes", "typed": {}, "paths": [], "has_cores": True})
-    assert "Product classes" in ticked(study, COMPARE), "the model that was fitted"
+    assert "Product classes" in select_ticked(study, COMPARE), "the model that was fitted"
     study.remove("fit.json")
     assert client.go(f"{address}/compare", models="Multinomial logit") == f"{address}/compare"
-    assert runs.ended(study, COMPARE)["message"] == "" and study.read("reading")["parts"] == 1
+    assert runs.read_end(study, COMPARE)["message"] == "" and study.read("reading")["parts"] == 1
 
 
 def test_before_anything_is_drawn_there_is_nothing_to_look_at(client, childless, monkeypatch):

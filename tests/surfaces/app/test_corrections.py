@@ -9,7 +9,7 @@ from helpers.pages import Page
 from helpers.sentences import says
 
 import thali._surfaces.app.child as child
-from thali._surfaces.app.comparisons import asked_to_compare
+from thali._surfaces.app.comparisons import build_comparison_request
 from thali._surfaces.app.studies import COMPARE, FIT
 
 FOODS = "VP;links;rechts;Urteil\n" + "".join(
@@ -115,11 +115,11 @@ def test_a_fit_that_is_stopped_after_its_draws_is_reported(
         raise KeyboardInterrupt
 
     app_runs.fit_by(monkeypatch, fit)
-    assert child.carried_out(FIT, child.fit, study, 1)["code"] == 130
+    assert child.carry_out(FIT, child.fit_model, study, 1)["code"] == 130
     assert len(asked) == 1, "without a job there is nothing to report"
     asked.clear()
     app_runs.claim_index(monkeypatch, {"recorded": [3]})
-    assert child.carried_out(FIT, child.fit, study, 1)["code"] == 130
+    assert child.carry_out(FIT, child.fit_model, study, 1)["code"] == 130
     assert [run.get("max_time") for run in asked] == [None, 1e-3]
 
 
@@ -279,7 +279,7 @@ def test_what_is_fitted_compared_and_tested_are_the_rows_that_count(
     client.go(f"{address}/fit", **FITS)
     study = client.study(address)
     assert study.read(FIT)["typed"]["where"] == ["Block == Haupt"]
-    assert asked_to_compare(study, COMPARE, ["Bradley-Terry-Luce"])["typed"]["where"] == [
+    assert build_comparison_request(study, COMPARE, ["Bradley-Terry-Luce"])["typed"]["where"] == [
         "Block == Haupt"
     ]
     client.go(f"{address}/test", test="transitivity")

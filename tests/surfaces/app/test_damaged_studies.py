@@ -64,7 +64,7 @@ POSTS += ("/who", "/ticket", "/file/tree")
 
 
 def study_with(studies, *names):
-    study = studies.new("a title", dataset="celebrities")
+    study = studies.create("a title", dataset="celebrities")
     for name in names:
         study.write(name, HELD[name])
     return study
@@ -113,7 +113,7 @@ def test_a_damaged_file_costs_its_study_alone(client, childless, name, how):
         assert name in (READ, "reading") or f"{name}.json" in home
     assert client.go(f"/study/{study.name}/delete") == "/"
     assert [
-        each.name for each in client.studies.all() if each.name in (study.name, healthy.name)
+        each.name for each in client.studies.list_all() if each.name in (study.name, healthy.name)
     ] == [healthy.name]
 
 
@@ -146,15 +146,15 @@ def test_two_may_delete_at_once(client, monkeypatch):
 
     monkeypatch.setattr(shutil, "rmtree", after_another)
     assert client.go(f"/study/{study.name}/delete") == "/"
-    assert client.studies.all() == []
+    assert client.studies.list_all() == []
 
 
 def test_the_queue_outlives_what_is_wrong_with_one_study(tmp_path, monkeypatch, capsys):
     studies, begun = Studies(tmp_path), []
     (tmp_path / FOREIGN).touch()
     broken, healthy = (
-        studies.new("broken", dataset="celebrities"),
-        studies.new("healthy", dataset="celebrities"),
+        studies.create("broken", dataset="celebrities"),
+        studies.create("healthy", dataset="celebrities"),
     )
     for study in (broken, healthy):
         study.write(FIT, ASKED)
@@ -168,15 +168,15 @@ def test_the_queue_outlives_what_is_wrong_with_one_study(tmp_path, monkeypatch, 
     app_runs.begin_by(monkeypatch, begin)
     children = Runs(studies, slots=1)
     for _ in range(3):
-        children.tend()
+        children.start_queued_runs()
     assert set(begun) == {healthy.name}
     assert capsys.readouterr().err.count("of somebody else") == 1
-    state = children.state
+    state = children.find_state
     monkeypatch.setattr(
         children, "state", lambda each, name: 1 / (each.name != broken.name) and state(each, name)
     )
     begun.clear()
-    children.tend()
+    children.start_queued_runs()
     assert begun == [healthy.name]
 
 
@@ -196,17 +196,17 @@ def test_the_queue_goes_on_after_an_error(client, monkeypatch):
 
 
 def test_a_lock_of_another_user_is_none_of_ours(tmp_path):
-    study = Studies(tmp_path).new("data", dataset="celebrities")
+    study = Studies(tmp_path).create("data", dataset="celebrities")
     study.write(FIT, ASKED)
     (study.path / "fit.lock").mkdir()
-    assert Runs(Studies(tmp_path)).state(study, FIT) == runs.STOPPED
+    assert Runs(Studies(tmp_path)).find_state(study, FIT) == runs.STOPPED
 
 
 @pytest.mark.parametrize("pid", ["x", None, 0, 1, -1])
 def test_no_process_is_signalled_but_a_child(tmp_path, monkeypatch, pid):
     sent = []
     monkeypatch.setattr(runs.os, "killpg", lambda *to: sent.append(to), raising=False)
-    study = Studies(tmp_path).new("data", dataset="celebrities")
+    study = Studies(tmp_path).create("data", dataset="celebrities")
     study.write("fit.process", {"pid": pid})
     app_runs.claim_state(monkeypatch, runs.RUNNING)
     Runs(Studies(tmp_path)).stop(study, FIT)

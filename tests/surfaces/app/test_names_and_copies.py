@@ -65,13 +65,16 @@ def test_two_studies_have_two_names(client, children_here):
     for title, length in ((" ", 0), ("x" * 201, 201)):
         said = f"“Study name” must have 1 to 200 characters; got {length}."
         assert client.go(f"{address}/rename", title=title) == said
-    assert [study.title for study in client.studies.all()].count("drinks.csv") == 1
+    assert [study.title for study in client.studies.list_all()].count("drinks.csv") == 1
 
 
 def test_a_name_of_before_may_be_kept(tmp_path):
     studies = Studies(tmp_path)
-    first, second = studies.new("x", dataset="celebrities"), studies.new("x", dataset="celebrities")
-    (studies.new("y", dataset="celebrities").path / "study.json").write_bytes(b"damaged")
+    first, second = (
+        studies.create("x", dataset="celebrities"),
+        studies.create("x", dataset="celebrities"),
+    )
+    (studies.create("y", dataset="celebrities").path / "study.json").write_bytes(b"damaged")
     studies.rename(first, "x")  # as it came
     studies.rename(second, "z")
     with pytest.raises(ArgumentError, match="'x' is the name of a study"):
@@ -109,7 +112,7 @@ def test_the_folder_of_a_study_is_read_by_the_command_line(
     assert not list(folder.rglob("lock")) and (folder / "posterior.nc").stat().st_size > 1000
     assert "'=tea()" in (folder / "ranks.csv").read_text("utf-8"), "as in the other downloads"
 
-    (study,) = client.studies.all()
+    (study,) = client.studies.list_all()
     client.go(f"/study/{study.name}/delete")
     monkeypatch.chdir(tmp_path)
     said = run("status", str(folder))
@@ -128,7 +131,7 @@ def test_a_fit_without_a_job_goes_as_well(client, children_here, run, tmp_path, 
     address = client.drop("drinks.csv", DRINKS)
     client.go(f"{address}/rename", title="Who drinks <what>?")
     client.go(f"{address}/fit", **ML)
-    (study,) = client.studies.all()
+    (study,) = client.studies.list_all()
     mailed = (study.path / FIT / "report.html").read_text("utf-8")
     assert "<h1>Who drinks &lt;what&gt;?</h1>" in mailed, "the report is called as the study is"
     assert client.file(address, "folder").content == client.file(address, "folder").content
@@ -145,7 +148,7 @@ def test_a_fit_without_a_job_goes_as_well(client, children_here, run, tmp_path, 
 
 def test_what_runs_is_not_copied(client, children_here, monkeypatch):
     address = client.drop("drinks.csv", DRINKS)
-    (study,) = client.studies.all()
+    (study,) = client.studies.list_all()
     assert study.read(READ) == {}
     app_runs.claim_state(monkeypatch, "running")
     found = client.post(f"/api{address}/ticket", json={"what": "folder"})

@@ -48,7 +48,7 @@ def test_a_fit_that_is_refused_is_mended_in_its_study(client, children_here):
     assert "not possible" in client.page("/home")
     client.go(f"{address}/read", where="times > 0")  # whose data may change, too
     assert client.go(f"{address}/fit", aspects="unique", **ML) == address
-    assert 'data-what="fit/view"' in client.page(address) and len(client.studies.all()) == 1
+    assert 'data-what="fit/view"' in client.page(address) and len(client.studies.list_all()) == 1
 
 
 def test_a_folded_field_is_unfolded(client, children_here):
@@ -88,7 +88,7 @@ def test_a_fit_that_is_refused_for_its_data_says_so_above_the_models(
 def test_a_fit_that_left_something_stays(client, children_here, left):
     address = client.drop("drinks.csv", PAIRS)
     client.go(f"{address}/fit", aspects="ibp", **ML)
-    (study,) = client.studies.all()
+    (study,) = client.studies.list_all()
     (study.path / FIT / left).mkdir(parents=True)
     says(client.go(f"{address}/fit", **ML), "already been fitted")
 
@@ -104,7 +104,7 @@ def test_what_is_refused_at_once_names_its_fields(client, children_here):
 @pytest.fixture
 def study(client):
     """A study whose fit was asked for."""
-    made = client.studies.new("data", dataset="celebrities")
+    made = client.studies.create("data", dataset="celebrities")
     made.write(
         FIT, {"model": "elimination-by-aspects", "typed": {}, "paths": [], "has_cores": True}
     )
@@ -129,7 +129,7 @@ def test_a_long_run_says_how_long_it_takes_while_it_runs(client, study, monkeypa
 
     def do(study, terminal, cores):
         assert hint() == ""
-        terminal.know(
+        terminal.use_options(
             next(spec.options for spec in FITTED if spec.name == "elimination-by-aspects")
         )
         progress.build_duration_warning("This fit", Setting("method", "laplace"))(300.0)
@@ -137,7 +137,7 @@ def test_a_long_run_says_how_long_it_takes_while_it_runs(client, study, monkeypa
         sentence = f"This fit takes about 5 minutes. Faster options: {quicker}."
         assert hint() == sentence
 
-    ended = child.carried_out(FIT, do, study, 1)
+    ended = child.carry_out(FIT, do, study, 1)
     assert ended["code"] == 0 and ended["warnings"] == []
     monkeypatch.undo()
     monkeypatch.setattr(runs.subprocess, "Popen", lambda *args, **options: app_runs.Ended())

@@ -18,7 +18,7 @@ import thali._surfaces.app.runs as runs
 from thali._inference.files import lock_file
 from thali._surfaces.app.guard import REPORT_POLICY
 from thali._surfaces.app.runs import Runs
-from thali._surfaces.app.server import application
+from thali._surfaces.app.server import build_app
 from thali._surfaces.app.studies import EVIDENCE, FIT, READ, Studies
 from thali.errors import DataError
 
@@ -114,7 +114,9 @@ def test_the_whole_path_of_a_paired_table(client, children_here):
 def test_models_are_compared_by_prediction_and_by_evidence(client, children_here, monkeypatch):
     """In the shortest runs; the report of the evidence has table and other priors."""
     watched_runs.shorten_comparisons(monkeypatch)
-    app_runs.compare_aspects(monkeypatch, comparisons.Compared("Bradley-Terry-Luce", "unique", ()))
+    app_runs.compare_aspects(
+        monkeypatch, comparisons.ComparisonCandidate("Bradley-Terry-Luce", "unique", ())
+    )
     address = client.drop("drinks.csv", PAIRS.encode())
     client.go(f"{address}/fit", **FITS)
     says(client.page(f"{address}/evidence"), "Which model is")
@@ -136,7 +138,9 @@ def test_models_are_compared_by_prediction_and_by_evidence(client, children_here
 def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatch):
     """Models that are finished are kept; another question, after one that failed, begins anew."""
     watched_runs.shorten_comparisons(monkeypatch)
-    two = tuple(comparisons.Compared(name, "unique", (EVIDENCE,)) for name in ("first", "second"))
+    two = tuple(
+        comparisons.ComparisonCandidate(name, "unique", (EVIDENCE,)) for name in ("first", "second")
+    )
     app_runs.compare_aspects(monkeypatch, *two)
     both = "first\nsecond"
     wanted, stops = [], {2: KeyboardInterrupt, 3: DataError("That is odd.")}
@@ -160,7 +164,7 @@ def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatc
         f'data-act="{address}/evidence/go-on"' in page
         and f'data-post="{address}/evidence"' not in page
     )
-    progress = runs.Runs(client.studies).progress(study, "evidence")
+    progress = runs.Runs(client.studies).read_progress(study, "evidence")
     assert (progress.done, progress.total, progress.unit) == (1, 2, "models")
     client.go(f"{address}/evidence/go-on")
     page = client.page(f"{address}/evidence")
@@ -236,7 +240,7 @@ def test_a_file_for_an_option(client, children_here, nothing_begins):
         "has_cores": True,
     }
     other = client.study(client.go(f"{address}/again"))
-    assert other.files() == {"tree": "for-tree.csv"}
+    assert other.list_option_files() == {"tree": "for-tree.csv"}
 
 
 def test_labels_stay_labels(client, children_here):
@@ -266,8 +270,8 @@ def test_a_run_waits_for_a_processor_and_can_be_taken_back(client, monkeypatch, 
     studies = Studies(tmp_path / "others")
     children = Runs(studies, slots=1)
     first, second = (
-        studies.new("first", dataset="celebrities"),
-        studies.new("second", dataset="celebrities"),
+        studies.create("first", dataset="celebrities"),
+        studies.create("second", dataset="celebrities"),
     )
     for study in (first, second):
         study.write(FIT, {})
@@ -276,9 +280,9 @@ def test_a_run_waits_for_a_processor_and_can_be_taken_back(client, monkeypatch, 
     (first.path / "fit.queued").unlink()
     children.children[first.name, FIT] = Running()
     children.queue(second, FIT)
-    assert begun == [first.name] and children.state(second, FIT) == runs.QUEUED
+    assert begun == [first.name] and children.find_state(second, FIT) == runs.QUEUED
     children.stop(second, FIT)
-    assert children.state(second, FIT) == runs.STOPPED
+    assert children.find_state(second, FIT) == runs.STOPPED
 
 
 class Running:
@@ -290,32 +294,32 @@ class Running:
 
 def test_what_an_earlier_server_left_is_found_again(tmp_path):
     studies = Studies(tmp_path)
-    study = studies.new("left", dataset="celebrities")
-    assert Runs(studies).state(study, FIT) == runs.NEVER
+    study = studies.create("left", dataset="celebrities")
+    assert Runs(studies).find_state(study, FIT) == runs.NEVER
     study.write(FIT, {})
     with open(study.path / "fit.lock", "ab") as held:
         assert lock_file(held.fileno())
-        assert Runs(studies).state(study, FIT) == runs.RUNNING
-    assert Runs(studies).state(study, FIT) == runs.STOPPED  # its child was killed
+        assert Runs(studies).find_state(study, FIT) == runs.RUNNING
+    assert Runs(studies).find_state(study, FIT) == runs.STOPPED  # its child was killed
     study.write("fit.end", {"code": 0})
-    assert Runs(studies).state(study, FIT) == runs.ENDED
+    assert Runs(studies).find_state(study, FIT) == runs.ENDED
 
 
 def test_a_child_is_a_process_of_its_own(tmp_path):
     studies = Studies(tmp_path)
-    study = studies.new("celebrities", dataset="celebrities")
+    study = studies.create("celebrities", dataset="celebrities")
     study.write(READ, {})
-    Runs(studies).read(study)
+    Runs(studies).read_data(study)
     assert study.read("reading")["kind"] == "paired comparisons"
-    assert runs.ended(study, READ) == {"code": 0, "message": "", "named": [], "warnings": []}
+    assert runs.read_end(study, READ) == {"code": 0, "message": "", "named": [], "warnings": []}
 
 
 def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):
     from thali._inference.jobs import SCHEMA, encode_index
 
     studies = Studies(tmp_path)
-    study, children = studies.new("data", dataset="celebrities"), Runs(studies)
-    assert children.progress(study, FIT) is None and children.draws(study, FIT) is None
+    study, children = studies.create("data", dataset="celebrities"), Runs(studies)
+    assert children.read_progress(study, FIT) is None and children.count_draws(study, FIT) is None
     job = study.path / FIT / "job"
     job.mkdir(parents=True)
 
@@ -341,16 +345,16 @@ def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):
         }
         index["stamp"] |= {"settings": {}, "data": "", "seed": []}
         (job / "job.json").write_bytes(encode_index(index))
-        return children.progress(study, FIT)
+        return children.read_progress(study, FIT)
 
     assert snapshot(20, 100) == (100, 1100, "sweeps", None)  # compiled for who knows how long
     assert snapshot(30, 300) == (300, 1100, "sweeps", 40.0)  # 200 sweeps in 10 seconds, 800 to come
-    assert snapshot(31, 50).left is None  # began again
-    assert snapshot(41, 150).left == 95.0
-    assert children.draws(study, FIT) == (25, 100)
-    assert snapshot(20, 200).left is None  # the clock was set back
+    assert snapshot(31, 50).seconds_left is None  # began again
+    assert snapshot(41, 150).seconds_left == 95.0
+    assert children.count_draws(study, FIT) == (25, 100)
+    assert snapshot(20, 200).seconds_left is None  # the clock was set back
     (job / "job.json").write_bytes(b"damaged")
-    assert children.progress(study, FIT) is None and children.draws(study, FIT) is None
+    assert children.read_progress(study, FIT) is None and children.count_draws(study, FIT) is None
 
 
 def test_a_study_may_be_moved(client, children_here, tmp_path):
@@ -359,7 +363,7 @@ def test_a_study_may_be_moved(client, children_here, tmp_path):
     client.go(f"{address}/fit", **FITS)
     shown = text_of(client.page(address))
     client.studies.folder.rename(tmp_path / "moved")
-    other = TestClient(application(tmp_path / "moved", "key"), base_url="http://127.0.0.1:8000")
+    other = TestClient(build_app(tmp_path / "moved", "key"), base_url="http://127.0.0.1:8000")
     found = other.get(f"/api{address}", headers={"x-thali-key": "key"})
     assert found.status_code == 200 and text_of(found.text) == shown
 

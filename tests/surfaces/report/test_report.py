@@ -22,8 +22,8 @@ from helpers.tiny_models import TINY, fitted
 from PIL import Image
 
 import thali as th
-from thali._choice.answers.simulator import simulated
-from thali._surfaces.html import Chapter, Document, _few_colours, rendered, section_of
+from thali._choice.answers.simulator import build_simulator_finding
+from thali._surfaces.html import Chapter, Document, _reduce_colours, build_section, render_document
 from thali.errors import PYTHON, ArgumentError, DataError, NotFittedError
 from thali.report import report
 
@@ -173,7 +173,7 @@ def test_the_command_repeats_the_fit(tmp_path):
     model.fit(data, progressbar=False, **run)
     code = "model.fit(data, draws=20, tune=10, chains=2, random_seed=7)"
     assert code in " ".join(page_of(model, tmp_path)[0].texts)
-    assert model._run_settings() == run
+    assert model._get_run_settings() == run
 
 
 def test_a_seed_is_shown_as_it_is_typed(tmp_path):
@@ -347,7 +347,9 @@ def of_one(section):
 
 def simulator_of(model):
     """The page of the simulator alone, and what its script reads."""
-    page, text = looked_at(rendered(of_one(section_of(simulated(market_of(model)), PYTHON))))
+    page, text = looked_at(
+        render_document(of_one(build_section(build_simulator_finding(market_of(model)), PYTHON)))
+    )
     (data,) = page.scripts["application/json"]
     assert not set("<>&") & set(data)
     return page, text, json.loads(data)
@@ -393,9 +395,9 @@ def test_the_simulator_begins_with_the_market_that_was_asked_for(tmp_path):
     both = pd.concat(
         [market.assign(scenario="now"), market.assign(scenario="then")], ignore_index=True
     )
-    section = section_of(simulated(draws, offered(model, both), 0.95), PYTHON)
+    section = build_section(build_simulator_finding(draws, offered(model, both), 0.95), PYTHON)
     assert "scenario now" in section.sentences[0] and section.simulator.interval == "95 % interval"
-    _, text = looked_at(rendered(of_one(section)))
+    _, text = looked_at(render_document(of_one(section)))
     assert "Ours &lt;1&gt;" in text and json.loads(section.simulator.data)["offers_none"] is False
     low, high = np.quantile(draws.shares([ends])[0][:, 0], [0.025, 0.975])
     assert (section.simulator.shares[0].low, section.simulator.shares[0].high) == (
@@ -443,11 +445,13 @@ def test_the_simulator_has_the_columns_of_people_that_tell_them_apart():
 
 
 def test_the_list_of_chapters_names_the_simulator():
-    section = section_of(simulated(market_of(of_people(sex=["w", "m"] * 8))), PYTHON)
-    page, _ = looked_at(rendered(of_one(section._replace(title="Market simulator"))))
+    section = build_section(
+        build_simulator_finding(market_of(of_people(sex=["w", "m"] * 8))), PYTHON
+    )
+    page, _ = looked_at(render_document(of_one(section._replace(title="Market simulator"))))
     assert (
         page.links[-2:] == ["#answers", "#answers-0"]
-        and "#answers-0" not in looked_at(rendered(of_one(section)))[0].links
+        and "#answers-0" not in looked_at(render_document(of_one(section)))[0].links
     )
 
 
@@ -498,7 +502,7 @@ def test_pictures_of_many_points_keep_their_colours():
     ]
     content = io.BytesIO()
     Image.fromarray(pixels).save(content, format="png")
-    small = _few_colours(content.getvalue())
+    small = _reduce_colours(content.getvalue())
     np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(small)).convert("RGB")), pixels)
     assert len(small) < len(content.getvalue())
 

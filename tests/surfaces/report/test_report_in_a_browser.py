@@ -19,11 +19,17 @@ from helpers.tiny_models import TINY
 
 import thali as th
 import thali._choice.answers.simulator as simulator
-from thali._choice.answers.logits import AttributeColumns, RespondentClasses, logit_tastes
-from thali._choice.answers.simulator import FIRST_CHOICE, How, MarketAttribute, MarketDraws, Offered
+from thali._choice.answers.logit_chooser import AttributeColumns, RespondentClasses, round_tastes
+from thali._choice.answers.simulator import (
+    FIRST_CHOICE,
+    MarketAttribute,
+    MarketDraws,
+    OpeningMarket,
+    ShareSettings,
+)
 from thali._model.finding import Finding
 from thali._people.columns import people_of
-from thali._surfaces.html import Chapter, Document, rendered, section_of
+from thali._surfaces.html import Chapter, Document, build_section, render_document
 from thali.errors import PYTHON
 from thali.report import report
 
@@ -94,7 +100,7 @@ def logits(prices=(1.0, 2.5, 4.0)):
     )
     return MarketDraws(
         attributes,
-        logit_tastes(columns, tastes),
+        round_tastes(columns, tastes),
         0.0,
         (None, None),
         ((0, 1.0), (2, 4.0)),
@@ -131,11 +137,11 @@ def opened(browser, tmp_path):
 
     def open_it(draws, offered=None, **settings):
         file = tmp_path / "simulator.html"
-        section = section_of(simulator.simulated(draws, offered, price="price"), PYTHON)._replace(
-            title="Market simulator"
-        )
+        section = build_section(
+            simulator.build_simulator_finding(draws, offered, price="price"), PYTHON
+        )._replace(title="Market simulator")
         file.write_text(
-            rendered(
+            render_document(
                 Document("Simulator", "", (), None, (), (Chapter("Answers", (section,)),), "")
             ),
             "utf-8",
@@ -184,8 +190,8 @@ def interval(values):
 def test_a_market_that_was_asked_for_has_its_names(opened):
     draws = classes(none=True)
     asked = {"Ours <1>": (1, 0, 0, 0, 2), "Theirs": (1, 3, 2, 1, 0)}
-    page = opened(draws, Offered("the one that was asked for", asked, None))
-    wanted = draws.described(draws.shares([list(asked.values())])[0], TAILS)
+    page = opened(draws, OpeningMarket("the one that was asked for", asked, None))
+    wanted = draws.summarize(draws.shares([list(asked.values())])[0], TAILS)
     assert [row["product"] for row in rows_of(page)] == list(asked) and not page.is_checked(
         "#market-none"
     )
@@ -231,7 +237,7 @@ def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
             found = [
                 [float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")
             ]
-            np.testing.assert_allclose(found, draws.described(values, TAILS), rtol=0, atol=1e-6)
+            np.testing.assert_allclose(found, draws.summarize(values, TAILS), rtol=0, atol=1e-6)
             if kept is not None:
                 before = draws.shares([[*kept, *([draws.none] if none else [])]])[0]
                 both = min(len(market), len(kept))
@@ -239,7 +245,7 @@ def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
                     [float(r[name]) for r in rows[:both]]
                     for name in ("change", "change_low", "change_high")
                 ]
-                wanted = draws.described(values[:, :both] - before[:, :both], TAILS)
+                wanted = draws.summarize(values[:, :both] - before[:, :both], TAILS)
                 np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
         if kept is None:
             page.click("#market-pin")
@@ -251,10 +257,13 @@ def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
 @pytest.mark.parametrize(
     "kind, how",
     [
-        ("logits", How(scale=0.5, actual={"A": 0.2, "B": 0.5, "no": 0.3})),
-        ("logits", How(rule=FIRST_CHOICE, availability={"B": 0.25, "no": 0.5})),
-        ("fitted logit", How(scale=1.5, availability={"A": 0.8}, actual={"A": 0.3, "B": 0.7})),
-        ("classes with none", How(availability={"A": 0.3, "B": 0.6})),
+        ("logits", ShareSettings(scale=0.5, actual={"A": 0.2, "B": 0.5, "no": 0.3})),
+        ("logits", ShareSettings(rule=FIRST_CHOICE, availability={"B": 0.25, "no": 0.5})),
+        (
+            "fitted logit",
+            ShareSettings(scale=1.5, availability={"A": 0.8}, actual={"A": 0.3, "B": 0.7}),
+        ),
+        ("classes with none", ShareSettings(availability={"A": 0.3, "B": 0.6})),
     ],
 )
 def test_shares_as_they_were_asked_for_are_those_of_the_model(opened, kind, how):
@@ -265,9 +274,9 @@ def test_shares_as_they_were_asked_for_are_those_of_the_model(opened, kind, how)
     )
     first = [draws.first_task[0], draws.first_task[-1]]
     has_none = draws.none is not None
-    draws, offered, notes = simulator.as_asked(
+    draws, offered, notes = simulator.apply_share_settings(
         draws,
-        Offered("asked", dict(zip("AB", first, strict=True)), "no" if has_none else None),
+        OpeningMarket("asked", dict(zip("AB", first, strict=True)), "no" if has_none else None),
         how,
     )
     page = opened(draws, offered)
@@ -292,7 +301,7 @@ def test_shares_as_they_were_asked_for_are_those_of_the_model(opened, kind, how)
         found = [
             [float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")
         ]
-        np.testing.assert_allclose(found, draws.described(values, TAILS), rtol=0, atol=1e-6)
+        np.testing.assert_allclose(found, draws.summarize(values, TAILS), rtol=0, atol=1e-6)
         if step == "as asked for" and how.actual is not None:
             np.testing.assert_allclose(
                 found[0], [how.actual[name] for name in how.actual], atol=2e-6
@@ -304,7 +313,7 @@ def test_shares_as_they_were_asked_for_are_those_of_the_model(opened, kind, how)
                 for name in ("change", "change_low", "change_high")
             ]
             np.testing.assert_allclose(
-                found, draws.described(values - before, TAILS), rtol=0, atol=1e-6
+                found, draws.summarize(values - before, TAILS), rtol=0, atol=1e-6
             )
     assert notes
 
@@ -358,7 +367,7 @@ def test_shares_of_some_people_with_weights_are_those_of_the_model(opened, kind)
             found = [
                 [float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")
             ]
-            wanted = draws.described(draws.shares([market], weights)[0], TAILS)
+            wanted = draws.summarize(draws.shares([market], weights)[0], TAILS)
             np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
             who = group if group.startswith("all, ") else f"{group} of {number} respondents"
             who += ", weighted by weight" * (weight == "weight")
@@ -373,13 +382,13 @@ def test_shares_of_a_class_of_people(opened):
     table, draws = some_people("kinds")
     page = opened(draws)
     market = [*draws.first_task, draws.none]
-    part = 100 * draws.rule.kinds.membership[:, 2].mean()
+    part = 100 * draws.rule.respondent_classes.membership[:, 2].mean()
     page.select_option("#market-weights", label="weight")
     page.select_option("#market-people", label=f"class 3, {part:.0f} % of 300 respondents")
     alone = draws._replace(
         rule=draws.rule._replace(codes=draws.rule.codes[:, [2]], kinds=None, respondents=1)
     )
-    wanted = draws.described(alone.shares([market])[0], TAILS)
+    wanted = draws.summarize(alone.shares([market])[0], TAILS)
     found = [
         [float(row[name]) for row in rows_of(page)] for name in ("share", "share_low", "share_high")
     ]
@@ -405,7 +414,7 @@ def test_every_market_is_saved_as_one_table(opened):
     second = [(first[0][0], 3.5, *first[0][2:]), *first[1:]]
     women = (table["sex"] == "w").to_numpy(float)
     wanted = [draws.shares([first])[0], draws.shares([second])[0], draws.shares([second], women)[0]]
-    wanted = np.concatenate([np.transpose(draws.described(each, TAILS)) for each in wanted])
+    wanted = np.concatenate([np.transpose(draws.summarize(each, TAILS)) for each in wanted])
     np.testing.assert_allclose(
         found[["share", "share_low", "share_high"]], wanted, rtol=0, atol=1e-6
     )
@@ -445,7 +454,7 @@ def test_before_keeps_its_own_people_until_these_are_asked(opened):
             for name in ("change", "change_low", "change_high")
         ]
 
-    np.testing.assert_allclose(changes(), draws.described(now - old, TAILS), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(changes(), draws.summarize(now - old, TAILS), rtol=0, atol=1e-6)
     assert {(row["respondents"], row["respondents_before"]) for row in rows_of(page)} == {
         ("w (sex), 6 of 9 respondents", "all, 9 respondents")
     }
@@ -459,7 +468,7 @@ def test_before_keeps_its_own_people_until_these_are_asked(opened):
     says(page.evaluate("navigator.clipboard.readText()"), "6 of", "9 respondents")
     page.click("#market-same")
     same = draws.shares([[*map(tuple, draws.first_task), draws.none]], women)[0]
-    np.testing.assert_allclose(changes(), draws.described(now - same, TAILS), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(changes(), draws.summarize(now - same, TAILS), rtol=0, atol=1e-6)
     said(page.inner_text("#market-table caption"), "6 of", "9 respondents")
     assert page.is_hidden("#market-same") and page.inner_text("#market-volume").startswith("Gained")
     page.locator("#market-demand[aria-busy=false]").wait_for()
@@ -731,7 +740,7 @@ def test_everybody_can_use_the_simulator(opened, width, scheme, labels):
 
 def test_a_phone_shows_the_picture_of_the_answer_whole(browser):
     page = browser.new_page(viewport={"width": 360, "height": 900})
-    page.set_content(rendered(Document("Answer", "", (), None, (), (), "")))
+    page.set_content(render_document(Document("Answer", "", (), None, (), (), "")))
     for width in (320, 480, 760):
         page.evaluate(
             """(width) => {
@@ -784,12 +793,12 @@ KINDS = pd.DataFrame(
 )
 def test_the_last_column_of_a_table_is_seen(browser, table, width, last):
     table.attrs["interval"] = 0.89
-    section = section_of(Finding("A sentence.", title="Rows", table=table), PYTHON)._replace(
+    section = build_section(Finding("A sentence.", title="Rows", table=table), PYTHON)._replace(
         title="Rows"
     )
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.set_content(
-        rendered(Document("Rows", "", (), None, (), (Chapter("Answers", (section,)),), ""))
+        render_document(Document("Rows", "", (), None, (), (Chapter("Answers", (section,)),), ""))
     )
     head = page.locator("thead th").last
     assert head.inner_text() == last
@@ -800,12 +809,12 @@ def test_the_last_column_of_a_table_is_seen(browser, table, width, last):
 
 def test_folded_tables_are_printed_whole(browser):
     table = pd.DataFrame({"x": np.arange(40.0)})
-    section = section_of(Finding("A sentence.", title="Rows", table=table), PYTHON)._replace(
+    section = build_section(Finding("A sentence.", title="Rows", table=table), PYTHON)._replace(
         title="Rows"
     )
     page = browser.new_page()
     page.set_content(
-        rendered(Document("Rows", "", (), None, (), (Chapter("Answers", (section,)),), ""))
+        render_document(Document("Rows", "", (), None, (), (Chapter("Answers", (section,)),), ""))
     )
     seen = "[...document.querySelectorAll('details td')].map((cell) => cell.checkVisibility())"
     assert set(page.evaluate(seen)) == {False}

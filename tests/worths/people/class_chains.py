@@ -8,7 +8,7 @@ import numpy as np
 from people_problems import Study, build_table
 from scipy.special import expit
 
-from thali._worths.classes.chain import WorthClassChain, with_options
+from thali._worths.classes.chain import WorthClassChain, list_all_options
 
 LOG_SIGMA = np.arange(-8.0, 2.5, 0.1)
 LOG_S = np.arange(math.log(1.3) - 4.6, math.log(1.3) + 4.7, 0.1)
@@ -45,7 +45,7 @@ def run_class_chains(
     study: Study, seed: int, is_similar: bool, draws: int, tune: int, are_known: bool = False
 ) -> WorthClassDraws:
     """Return draws of four chains that are run one after the other."""
-    people = with_options(build_table(study))
+    people = list_all_options(build_table(study))
     n_classes = len(people.x) if are_known else N_CLASSES
     chains = [
         WorthClassChain(people, n_classes, is_similar, None, draws, tune, 1, rng, are_known)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from helpers.naive.worths_of_people import EFFECT_SD, TIE_SD, PersonAnswer, Variables
 
-from thali._worths.people.answers import AnswerTable
+from thali._worths.people.answer_table import AnswerTable
 
 
 class Study(NamedTuple):

@@ -17,7 +17,7 @@ from people_problems import (
     simulate_answers,
 )
 
-from thali._worths.classes.chain import WorthClassChain, with_options
+from thali._worths.classes.chain import WorthClassChain, list_all_options
 
 pytestmark = pytest.mark.fit
 
@@ -63,7 +63,7 @@ def alternate(study: Study, is_similar: bool, n_blocks: int, seed: int) -> Worth
     """Return records (block, round, ...) of a chain of which the answers are simulated anew after
     every sweep; a block begins with variables of the prior."""
     rng, tune = np.random.default_rng(seed), 100
-    people = with_options(build_table(study))
+    people = list_all_options(build_table(study))
     chain = WorthClassChain(people, N_CLASSES, is_similar, None, n_blocks * ROUNDS, tune, 1, rng)
     chain.run_until(tune)
     for _ in range(n_blocks):

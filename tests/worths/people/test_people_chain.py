@@ -8,7 +8,7 @@ from people_problems import build_study, build_table, draw_variables, simulate_a
 
 import thali as th
 from thali._inference.threads import run_in_threads
-from thali._worths.people.answers import tabulate_answers
+from thali._worths.people.answer_table import tabulate_answers
 from thali._worths.people.chain import PeopleChain
 
 pytestmark = pytest.mark.fit

@@ -7,7 +7,7 @@ from helpers.naive.worths_of_people import PersonAnswer, compute_log_likelihood,
 from people_problems import build_study, build_table, find_seen, list_answers, simulate_answers
 
 import thali as th
-from thali._worths.people.answers import tabulate_answers
+from thali._worths.people.answer_table import tabulate_answers
 from thali._worths.people.likelihood import compute_slope
 
 CASES = {

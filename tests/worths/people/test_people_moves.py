@@ -101,7 +101,7 @@ def test_density_of_all_together(problem):
     study, variables, chain = problem
     table, state = chain.table, chain.state
     off, u, log_likelihood = np.empty(state.u.size), np.empty(state.u.size), np.empty(len(table.x))
-    moves.combine(table, state, state.mean, -1.0, 1.0, state.u, off)
+    moves.combine_with_means(table, state, state.mean, -1.0, 1.0, state.u, off)
     target = moves.CommonTarget(table, state, off / variables.sigma, u, log_likelihood)
     rng, n_rows, size = np.random.default_rng(2), len(table.x[0]), state.mean.size
 
@@ -166,7 +166,7 @@ def test_jacobian_of_a_walk(problem):
         state.u[:] = 0.0
         state.u[is_free] = differences
         u = np.empty(state.u.size)
-        log_jacobian = moves.carry_people(table, state, mean, log_sigma, u)
+        log_jacobian = moves.transport_people(table, state, mean, log_sigma, u)
         return (u - u[last][person])[is_free], log_jacobian
 
     place = np.random.default_rng(2).normal(size=is_free.sum())

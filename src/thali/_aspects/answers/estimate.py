@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._described import Described, Description
-from thali._digits import percent
+from thali._digits import format_percent
 from thali._inference.warn import warn
-from thali._labels import as_label, display_width, one_line, shorten
+from thali._labels import display_width, format_label, join_lines, shorten
 from thali.errors import Argument, ArgumentError, DataWarning, EstimateWarning, Value, one_of
 
 from ..draws.columns import FeatureColumns
@@ -147,7 +147,7 @@ def _read_target(target: Any, labels: "pandas.Index") -> np.ndarray:
     if hasattr(target, "reindex"):
         for axis_labels in (target.index, target.columns):
             _check_labels(axis_labels, labels)
-        target = target.rename(index=as_label, columns=as_label).loc[labels, labels]
+        target = target.rename(index=format_label, columns=format_label).loc[labels, labels]
     try:
         matrix = np.array(target, float)
     except (TypeError, ValueError) as error:
@@ -181,13 +181,13 @@ def _format_share(estimate: Estimate) -> str:
         share = estimate.variance_accounted_for()
     if np.isnan(share):
         return "variance accounted for: undefined, because all similarities are equal"
-    return f"variance accounted for: {percent(share, 1)}"
+    return f"variance accounted for: {format_percent(share, 1)}"
 
 
 def _format_feature_table(estimate: Estimate) -> list[str]:
     """Format the table of features as lines, the additive constant last."""
     table = estimate.features
-    labels = [one_line(str(label)) for label in estimate.similarity.index]
+    labels = [join_lines(str(label)) for label in estimate.similarity.index]
     headings = ["PROB."] * ("probability" in table) + ["WEIGHT"]
     largest = max([float(np.max(estimate.weights, initial=0.0)), estimate.constant])
     n_decimals = int(np.clip(2 - np.floor(np.log10(largest)), 0, 9)) if largest > 0 else 3
@@ -231,7 +231,7 @@ def _fits_row(labels: list[str]) -> bool:
 
 def _align_members(members: Any, labels: list[str]) -> list[str]:
     """Write each member in the column of its object (Table 1 of the paper)."""
-    member_names = {one_line(str(member)) for member in members}
+    member_names = {join_lines(str(member)) for member in members}
     return [
         " ".join(
             label if label in member_names else " " * display_width(label) for label in labels
@@ -242,7 +242,7 @@ def _align_members(members: Any, labels: list[str]) -> list[str]:
 def _wrap_members(features: Any) -> list[list[str]]:
     """Write the members of each feature as wrapped lines."""
     return [
-        textwrap.wrap(", ".join(one_line(str(member)) for member in members), MAX_LABELS_WIDTH)
+        textwrap.wrap(", ".join(join_lines(str(member)) for member in members), MAX_LABELS_WIDTH)
         for members in features
     ]
 

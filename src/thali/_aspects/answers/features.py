@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import positions
+from thali._labels import index_labels
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
@@ -155,7 +155,7 @@ def find_pattern_presence(columns: FeatureColumns, patterns: list[tuple[int, ...
 
 def find_presence(posterior: Posterior, members: list[tuple[str, ...]]) -> np.ndarray:
     """Return whether each draw has each feature, bool (features, chains, draws)."""
-    index_of_label = positions(posterior.labels)
+    index_of_label = index_labels(posterior.labels)
     patterns = [tuple(sorted(index_of_label[label] for label in owners)) for owners in members]
     return find_pattern_presence(columns_of(posterior), patterns).reshape(-1, *posterior.shape)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import between
+from thali._arguments import check_open_interval
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 
@@ -298,7 +298,9 @@ def match_posterior(posterior: Posterior, similar: Any, min_probability: Any) ->
 
     Features of a single owner are included only if the data depend on them.
     """
-    similar = between("similar", similar, "the minimum Jaccard index of merged features")
+    similar = check_open_interval(
+        "similar", similar, "the minimum Jaccard index of merged features"
+    )
     checked_probability = check_min_probability(min_probability)
     return match_columns(
         columns_of(posterior), similar, checked_probability, 1 if posterior.shows_single else 2

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._model.log_predictive import NEW_PEOPLE as PEOPLE
-from thali._model.log_predictive import choices_by_person, log_mean_by_annealing, log_of_choices
+from thali._model.log_predictive import (
+    anneal_log_mean,
+    count_answers_by_respondent,
+    sum_log_choices,
+)
 from thali._model.option_sets import is_best_worst, set_indices
 from thali._people.columns import no_covariates
 from thali._posterior.view import Posterior
@@ -87,7 +91,7 @@ def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Ser
     """Return each respondent's log probability of all choices."""
     import pandas as pd
 
-    choices_by_person(data)  # raises for other data
+    count_answers_by_respondent(data)  # raises for other data
     population, lapse = read_population(posterior), posterior.lapse
     n_draws = population.common.n_draws
     population = population.select_draws(np.repeat(np.arange(n_draws), -(-PEOPLE // n_draws)))
@@ -112,7 +116,7 @@ def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Ser
             draw_probabilities = build_set_probabilities(
                 columns, option_indices, is_best_worst(data), lapse
             )[0]
-            return log_of_choices(
+            return sum_log_choices(
                 draw_probabilities(slice(0, columns.n_draws))[:, choice_indices], times
             )
 
@@ -178,7 +182,7 @@ def estimate_log_mean(
         """Return the proposal in accepted draws, and the current state in others."""
         return multipliers.select_draws(accepted, proposal, draw)
 
-    return log_mean_by_annealing(
+    return anneal_log_mean(
         multipliers,
         lambda multipliers: log_likelihood(multipliers.scale_weights(common)),
         move,

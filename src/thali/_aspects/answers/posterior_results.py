@@ -17,7 +17,7 @@ from thali._model.answer_checks import (
     check_unweighted,
     predict_answers,
 )
-from thali._model.predictive_check import group_check_table, spaced_draws
+from thali._model.predictive_check import merge_group_checks, select_draws
 from thali._model.ranks import tabulate_ranks
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
@@ -96,7 +96,7 @@ class PosteriorResults:
         data, ties = self.data(), self.posterior.has_ties
         questions = data.questions(ties)
         check_unweighted(questions)
-        draws = spaced_draws(self.posterior.n_draws, len(questions.counts))
+        draws = select_draws(self.posterior.n_draws, len(questions.counts))
         return check_answers(
             questions,
             self.group_respondents(data, questions, draws, ties),
@@ -224,7 +224,7 @@ class GroupResults(PosteriorResults):
             name: results_g.check(random_seed, ci)
             for name, results_g in self._results_by_group().items()
         }
-        return group_check_table(tables, self._unit_name)
+        return merge_group_checks(tables, self._unit_name)
 
     def features(
         self,

@@ -9,7 +9,7 @@ from thali._data.answers import find_first_answers
 from thali._data.pairs.parts import HeldOutPair
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.counts import compute_outcomes
-from thali._model.covariates import values_for
+from thali._model.covariates import predictor_matrix
 from thali._model.option_sets import is_best_worst, pair_indices, set_indices, tabulate_outcomes
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
@@ -150,7 +150,7 @@ def build_lift(posterior: Posterior, sets: Any, covariates: Any) -> Lift | None:
         raise ArgumentError(
             "Covariates require comparisons of two options; give pairs of labels, [(a, b), ...]."
         )
-    x = values_for(covariates, posterior.covariates, len(option_indices))
+    x = predictor_matrix(covariates, posterior.covariates, len(option_indices))
     return Lift(posterior.coefficients, x) if x.shape[1] else None
 
 

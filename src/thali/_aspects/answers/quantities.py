@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._inference.numerics.ranks import average_ranks
-from thali._model.covariates import parameter
+from thali._model.covariates import coefficient_name
 from thali._model.stored_choices import pair_index
 from thali._posterior.convergence import Advice
 from thali._posterior.view import Posterior
@@ -36,7 +36,7 @@ _STUCK_CHAINS = (
 
 def _select_shared(posterior: Posterior, first_rows: Quantities) -> Quantities:
     """Return the first group's rows that all groups share, and `kappa`."""
-    shared_names = {*SHARED_ROWS, *map(parameter, posterior.covariates)}
+    shared_names = {*SHARED_ROWS, *map(coefficient_name, posterior.covariates)}
     shared = {
         name: draws
         for name, draws in first_rows.items()
@@ -81,7 +81,7 @@ def pair_quantities(posterior: Posterior) -> Quantities:
     rows = {"tie": posterior.tie.reshape(shape)} if posterior.has_ties else {}
     coefficients = posterior.coefficients.T.reshape(-1, *shape)
     rows |= {
-        parameter(name): draws
+        coefficient_name(name): draws
         for name, draws in zip(posterior.covariates, coefficients, strict=True)
     }
     if len(labels) > MAX_OPTIONS:

@@ -10,7 +10,7 @@ import numpy as np
 from thali._data.kinds import SIMILARITIES
 from thali._data.similarities import Similarities
 from thali._inference.seeds import spawn_generators
-from thali._model.predictive_check import ROWS, SIMILARITY, blocks, spaced_draws
+from thali._model.predictive_check import ROWS, SIMILARITY, select_draws, split_blocks
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
@@ -172,12 +172,12 @@ def similarity_check_table(posterior: Posterior, random_seed: Any, ci: float) ->
     labels, (first_objects, second_objects) = np.array(posterior.labels), posterior.pairs
     observed, judgements = posterior.similarities, posterior.judgements
     all_columns = columns_of(posterior)
-    draws = spaced_draws(all_columns.n_draws, len(first_objects))
+    draws = select_draws(all_columns.n_draws, len(first_objects))
     columns, rng = all_columns.take(draws), spawn_generators(random_seed, 1)[0]
     constant, sigma = posterior.constant[draws], posterior.sigma[draws]
 
     rows, squares = [], np.zeros(len(draws))
-    for pairs in blocks(len(observed), len(draws)):
+    for pairs in split_blocks(len(observed), len(draws)):
         mu = similarity_draws(columns, constant, first_objects[pairs], second_objects[pairs])
         deviation = sigma[:, None] / np.sqrt(judgements[pairs])
         distance = (observed[pairs] - mu) / deviation

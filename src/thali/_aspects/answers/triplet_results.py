@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import is_list, whole
+from thali._arguments import check_integer, is_list
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._data.triplets import Triplets
 from thali._data.triplets.rows import list_pairs
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.ranks import average_ranks
-from thali._labels import positions, suggest
+from thali._labels import index_labels, suggest
 from thali._model.next_question import (
     EVERYTHING,
     QuestionOutcomes,
-    choose,
-    options_among,
-    question_table,
-    subsets_of,
+    allowed_options,
+    choose_questions,
+    list_subsets,
+    tabulate_questions,
 )
 from thali._model.stored_choices import MAX_PAIRS, pair_coordinates
 from thali._posterior.interval import tails_of
@@ -113,7 +113,7 @@ def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
 
 def read_pair_sets(sets: Any, labels: list[str]) -> PairSets:
     """Return the pairs of sets of labels, set after set."""
-    index_of_label = positions(labels)
+    index_of_label = index_labels(labels)
     if isinstance(sets, Triplets):
         for label in sets.labels:
             _check_known(label, index_of_label, "The data name")
@@ -186,7 +186,7 @@ def next_triplets_table(
     """Return a table of the most informative triplets, best first."""
     rng = np.random.default_rng(seed)
     labels = posterior.labels
-    triples = subsets_of(options_among(among, labels, 3), 3, rng)
+    triples = list_subsets(allowed_options(among, labels, 3), 3, rng)
     columns, draw_indices = select_spaced_draws(posterior, triples.size)
     constant = None if posterior.constant is None else posterior.constant[draw_indices]
     first_objects, second_objects = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
@@ -194,13 +194,13 @@ def next_triplets_table(
     p = probabilities_of_draws(
         columns, constant, start, first_objects, second_objects, posterior.link, posterior.lapse
     )
-    choice = choose(
+    choice = choose_questions(
         QuestionOutcomes(p, start),
         build_learning_target(goal, columns, labels, rng, (EVERYTHING,)),
-        whole("n", n, 1),
+        check_integer("n", n, 1),
         rng,
     )
-    return question_table(
+    return tabulate_questions(
         {"objects": [tuple(labels[k] for k in triples[question]) for question in choice.questions]},
         {},
         choice,

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._model.covariates import parameter
+from thali._model.covariates import coefficient_name
 from thali._posterior.view import Posterior
 
 FARTHEST = 300.0  # x'beta beyond it counts as much, as in the samplers
@@ -25,12 +25,14 @@ class Lift(NamedTuple):
 
 def coefficients(own: Mapping[str, Any], names: Iterable[str]) -> np.ndarray:
     """beta (draws, covariates), of parameters by their names."""
-    return np.stack([np.atleast_1d(own[parameter(name)]) for name in names], axis=-1)
+    return np.stack([np.atleast_1d(own[coefficient_name(name)]) for name in names], axis=-1)
 
 
 def own_draws(posterior: Posterior, names: Sequence[str]) -> dict[str, np.ndarray]:
     """The draws of a likelihood's own parameters by their names, chain after chain."""
-    own = dict(zip(map(parameter, posterior.covariates), posterior.coefficients.T, strict=True))
+    own = dict(
+        zip(map(coefficient_name, posterior.covariates), posterior.coefficients.T, strict=True)
+    )
     return {
         name: own[name] if name in own else posterior.draws[name].values.ravel() for name in names
     }

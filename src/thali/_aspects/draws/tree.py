@@ -43,8 +43,7 @@ _DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class DataPart:
-    """The part of a posterior about data of one kind, as a likelihood's `build_posterior_part` returns
-    it.
+    """The part of a posterior about data of one kind, from `build_posterior_part` of a likelihood.
 
     The datasets of the groups are given as `xarray.Dataset` takes them: variables, coordinates.
     """

@@ -2,22 +2,22 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import number
+from thali._digits import format_number
 from thali._inference.numerics.ranks import sort_descending
-from thali._labels import listed
+from thali._labels import list_names
 from thali._model.choice_findings import (
     build_covariate_finding,
     build_prediction_finding,
     describe_ties,
 )
-from thali._model.common_findings import asked, convergence, data, methods
+from thali._model.common_findings import convergence, data, make_methods_maker, make_question_maker
 from thali._model.finding import (
     FULL,
     MISSES,
     ON_SCREEN,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 _MAX_BEST, _MAX_WORST = 3, 3
 
 
-def list_makers(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(
+    model: "EliminationByAspects", settings: AnswerSettings
+) -> tuple[FindingMaker, ...]:
     """List the findings."""
     return LIKELIHOOD_FINDINGS
 
@@ -54,7 +56,9 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     zero_weights = [
         str(name) for name, weight in model.maximum_likelihood.weights().items() if weight == 0.0
     ]
-    notes = [str(phrase(ENGLISH, "ml.zero", names=listed(zero_weights)))] if zero_weights else []
+    notes = (
+        [str(phrase(ENGLISH, "ml.zero", names=list_names(zero_weights)))] if zero_weights else []
+    )
     notes += [model._estimates_.error_source] if model._estimates_.error_source else []
     aspects = model._estimates_.known
     is_tree = aspects.shared.any() and aspects.crossing is None
@@ -79,7 +83,9 @@ def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Fi
     table = utility_table(model._estimates_, settings.ci)
     utilities = model.maximum_likelihood.utility_scale()
     scale = utilities.iloc[sort_descending(utilities.to_numpy())]
-    best = listed([f"{name} ({number(value)})" for name, value in scale.head(_MAX_BEST).items()])
+    best = list_names(
+        [f"{name} ({format_number(value)})" for name, value in scale.head(_MAX_BEST).items()]
+    )
     sentence = str(phrase(ENGLISH, "ml.best", best=best))
     caption = str(phrase(ENGLISH, "ml.utility.caption", interval=interval_name(settings.ci)))
     return Finding(
@@ -89,7 +95,7 @@ def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Fi
         picture=Picture("utility_scale", caption, table),
         brief=Brief(
             "Preferred",
-            parts=tuple((str(name), number(value)) for name, value in scale.items()),
+            parts=tuple((str(name), format_number(value)) for name, value in scale.items()),
             order=0,
         ),
     )
@@ -166,7 +172,9 @@ def describe_likelihood_methods(model: "EliminationByAspects") -> tuple[Text, ..
     if model._estimates_.tie is not None:
         sentences.append(describe_ties())
     if model._covariates:
-        sentences.append(phrase(ENGLISH, "ml.methods.covariates", names=listed(model._covariates)))
+        sentences.append(
+            phrase(ENGLISH, "ml.methods.covariates", names=list_names(model._covariates))
+        )
     errors: Text = ENGLISH["ml.methods.observed"]
     if model._estimates_.is_over_people:
         errors = phrase(ENGLISH, "ml.methods.people", source=Cite("bell2002"))
@@ -180,7 +188,7 @@ def describe_likelihood_methods(model: "EliminationByAspects") -> tuple[Text, ..
 
 
 LIKELIHOOD_FINDINGS = (
-    asked(lambda model: ENGLISH["ml.asked"]),
+    make_question_maker(lambda model: ENGLISH["ml.asked"]),
     weights,
     utility_scale,
     covariates,
@@ -188,6 +196,6 @@ LIKELIHOOD_FINDINGS = (
     fit,
     residuals,
     data,
-    methods(describe_likelihood_methods),
+    make_methods_maker(describe_likelihood_methods),
     convergence,
 )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from thali._arguments import LEAST, MOST, positive
+from thali._arguments import LEAST, MOST, check_positive
 from thali._data.similarities import Similarities
 from thali._inference.numerics.truncated import draw_tilted_weight
 from thali._inference.warn import is_quiet, warn
@@ -120,7 +120,7 @@ class Additive:
                 f"; got {self.sigma!r}.",
             )
         if self.variance is not None:
-            positive("variance", self.variance, "the prior mean of sigma^2")
+            check_positive("variance", self.variance, "the prior mean of sigma^2")
 
     def check(self, prior: Any, data: Any) -> None:
         """Raise DataError for data of another kind, and warn of a small sigma.

@@ -11,7 +11,7 @@ import numpy as np
 
 from thali._compile.jit import constants_digest, register_user_function
 from thali._data.observed import Observed
-from thali._model.model_files import NotSaved
+from thali._model.model_files import UnsavedFunction
 from thali.errors import ArgumentError
 
 from .. import operations
@@ -128,7 +128,7 @@ class Custom:
         for name, arguments in ARGUMENTS.items():
             function = getattr(self, name)
             if (function is not None or name == "log_likelihood") and not isinstance(
-                function, NotSaved
+                function, UnsavedFunction
             ):
                 _check_signature(name, function, arguments, MIN_ARGUMENTS.get(name, len(arguments)))
         check_parameters(self.parameters, self.log_prior)
@@ -153,7 +153,7 @@ class Custom:
         Files of models do not contain functions.
         """
         self.observed(data)
-        if isinstance(self.log_likelihood, NotSaved):
+        if isinstance(self.log_likelihood, UnsavedFunction):
             raise ArgumentError(
                 "This model was loaded from a file, and files do not contain functions, such as"
                 f" those of its likelihood {self!r}; pass the functions again with"
@@ -284,7 +284,7 @@ class Custom:
         from .simulated_data import SimulatedData
         from .validation import call_checked
 
-        if self.simulate is None or isinstance(self.simulate, NotSaved):
+        if self.simulate is None or isinstance(self.simulate, UnsavedFunction):
             raise ArgumentError(
                 "Simulating data requires a function simulate(data, features, weights, rng); pass"
                 " it to Custom(..., simulate=...)."
@@ -333,7 +333,7 @@ class Custom:
             tuple(self.parameters),
             depends_on_weights(self, observed, columns, extra),
         )
-        if self.pointwise is None or isinstance(self.pointwise, NotSaved) or not dense:
+        if self.pointwise is None or isinstance(self.pointwise, UnsavedFunction) or not dense:
             return part
         return replace(part, pointwise=compute_pointwise(self, observed, columns, shape, extra))
 

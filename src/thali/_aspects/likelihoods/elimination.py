@@ -9,7 +9,7 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._labels import shorten
-from thali._model.covariates import parameter
+from thali._model.covariates import coefficient_name
 from thali.errors import Argument, ArgumentError, DataError, ModelName, Setting
 
 from ..draws.covariates import coefficients
@@ -107,12 +107,12 @@ class Elimination:
     @property
     def parameters(self) -> tuple[str, ...]:
         """The names of parameters that are drawn: tie parameter and coefficients."""
-        return (*(("tie",) if self.ties else ()), *map(parameter, self.covariates))
+        return (*(("tie",) if self.ties else ()), *map(coefficient_name, self.covariates))
 
     @property
     def common_parameters(self) -> tuple[str, ...]:
         """The names of parameters that several groups share."""
-        return tuple(map(parameter, self.covariates))
+        return tuple(map(coefficient_name, self.covariates))
 
     @property
     def needs_tempering(self) -> bool:
@@ -230,7 +230,9 @@ class Elimination:
     ) -> dict[str, float]:
         """Sample the tie parameter and the coefficients from their priors."""
         tie_draw = {"tie": rng.standard_exponential()} if self.ties else {}
-        return tie_draw | {parameter(name): rng.standard_normal() for name in self.covariates}
+        return tie_draw | {
+            coefficient_name(name): rng.standard_normal() for name in self.covariates
+        }
 
     def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Return log prior densities of the tie parameter and the coefficients, per draw."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of, share
+from thali._arguments import check_allowed, check_share
 from thali._data.triplets import Triplets
 from thali.errors import DataError
 
@@ -68,8 +68,8 @@ class MostSimilarPair:
     approximate: ClassVar[Callable[..., tuple[Any, Any, float]]] = staticmethod(approximate_answers)
 
     def __post_init__(self) -> None:
-        one_of("link", self.link, LINKS)
-        share("lapse", self.lapse, "the probability of choosing a pair at random")
+        check_allowed("link", self.link, LINKS)
+        check_share("lapse", self.lapse, "the probability of choosing a pair at random")
 
     @property
     def parameters(self) -> tuple[str, ...]:

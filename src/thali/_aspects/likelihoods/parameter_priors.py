@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import positive
+from thali._arguments import check_positive
 from thali._compile.jit import generic, part, scalar
 from thali._labels import shorten
 from thali.errors import ArgumentError
@@ -63,7 +63,7 @@ class Normal:
     sd: float = 1.0
 
     def __post_init__(self) -> None:
-        positive("sd", self.sd, "the standard deviation of a prior")
+        check_positive("sd", self.sd, "the standard deviation of a prior")
         if (
             isinstance(self.mean, bool)
             or not isinstance(self.mean, int | float)
@@ -117,8 +117,8 @@ class Gamma:
     rate: float = 1.0
 
     def __post_init__(self) -> None:
-        positive("shape", self.shape, "a parameter of a Gamma distribution")
-        positive("rate", self.rate, "a parameter of a Gamma distribution")
+        check_positive("shape", self.shape, "a parameter of a Gamma distribution")
+        check_positive("rate", self.rate, "a parameter of a Gamma distribution")
 
     def encode(self) -> tuple[int, float, float]:
         """Return the prior as compiled code reads it: code and two parameters."""
@@ -170,7 +170,7 @@ class HalfNormal:
     sd: float = 1.0
 
     def __post_init__(self) -> None:
-        positive("sd", self.sd, "the standard deviation of a prior")
+        check_positive("sd", self.sd, "the standard deviation of a prior")
 
     def encode(self) -> tuple[int, float, float]:
         """Return the prior as compiled code reads it: code and two parameters."""
@@ -271,7 +271,7 @@ class Beta:
 
     def __post_init__(self) -> None:
         for name, value in (("a", self.a), ("b", self.b)):
-            if positive(name, value, "a parameter of a Beta distribution") < MIN_BETA:
+            if check_positive(name, value, "a parameter of a Beta distribution") < MIN_BETA:
                 raise ArgumentError(
                     f"`{name}`, a parameter of a Beta distribution, must be >= {MIN_BETA:g}; got"
                     f" {value!r}."

@@ -116,9 +116,9 @@ class AspectEstimates(MaximumLikelihoodResults):
             One row a compared pair: a, b, n, observed, predicted, residual. With ties one row an
             outcome of a pair (column outcome: a, tie or b).
         """
-        from thali._arguments import one_of
+        from thali._arguments import check_allowed
 
         from .tables import residual_table
 
-        one_of("kind", kind, ("deviance", "pearson"))
+        check_allowed("kind", kind, ("deviance", "pearson"))
         return residual_table(self._estimates, kind)

@@ -6,11 +6,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._data.connectivity import number_components
 from thali._data.pairs import PairedComparisons
-from thali._labels import listed, shorten
-from thali._model.aliases import aspects_meant
+from thali._labels import list_names, shorten
+from thali._model.aliases import normalise_aspects
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError, InPython, Message, Setting, Value
 
@@ -47,9 +47,9 @@ class KnownAspects:
 def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownAspects:
     """The aspects that the arguments of a model stand for; an error if they are not known or do not
     fit the options."""
-    one_of("unique", unique, (True, False))
+    check_allowed("unique", unique, (True, False))
     learned = isinstance(aspects, bool | int | float | np.number | Tree)
-    if learned or (isinstance(aspects, str) and aspects_meant(aspects) != "unique"):
+    if learned or (isinstance(aspects, str) and normalise_aspects(aspects) != "unique"):
         raise ArgumentError(
             "Maximum likelihood requires known aspects; got ",
             "aspects learned along a tree"
@@ -130,8 +130,8 @@ def _check_connected(data: PairedComparisons) -> None:
         groups = data.components()
         raise DataError(
             f"The options form {len(groups):,} groups that were never compared with each other,"
-            f" {listed([f'({shorten(group)})' for group in groups], 3)}, so their weights have no"
-            " common scale; fit each group separately",
+            f" {list_names([f'({shorten(group)})' for group in groups], 3)}, so their weights have"
+            " no common scale; fit each group separately",
             InPython(" with data.subset(labels)"),
             ", or use ",
             Setting("method", "mcmc"),

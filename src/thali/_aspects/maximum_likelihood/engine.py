@@ -9,10 +9,10 @@ import numpy as np
 
 from thali._data.kinds import PAIRS
 from thali._described import Facts
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.base import Job, Model
-from thali._model.engine import Engine, Prepared, refuse_other_methods
-from thali._model.tie_treatment import CONVERSIONS, counted, has_ties, with_covariates
+from thali._model.engine import Engine, PreparedFit, check_method_arguments
+from thali._model.tie_treatment import CONVERSIONS, has_ties, select_covariates, treat_ties
 from thali._people.populations import INDEPENDENT, check_people
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliWarning
@@ -36,19 +36,19 @@ class MaximumLikelihood(Engine):
 
     def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
         """The fit, checked; `asked` are the arguments of `fit`."""
-        from thali._model.data_argument import data_of_thali
+        from thali._model.data_argument import check_data
 
         from .fit import estimate
 
         _refuse_others(model, asked, data)
         seed = 0 if asked["random_seed"] is None else asked["random_seed"]
-        data = _counted(model, data_of_thali(data, PAIRS))
+        data = _counted(model, check_data(data, PAIRS))
         settings = model.aspects, model.unique, _lapse(model), has_ties(data)
         return Job(
             lambda: {"_estimates_": estimate(data, *settings, random_seed=seed)}, data=str(data)
         )
 
-    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
+    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> PreparedFit:
         """What `fit` would run, after the checks of the aspects that it makes."""
         from ..likelihoods.elimination import convert_to_pairs
         from .fit import checked_aspects
@@ -56,9 +56,9 @@ class MaximumLikelihood(Engine):
         _refuse_others(model, {}, data)
         choices: Any = convert_to_pairs(_counted(model, data))
         checked_aspects(choices, model.aspects, model.unique, _lapse(model), has_ties(choices))
-        return Prepared(_lapse(model))
+        return PreparedFit(_lapse(model))
 
-    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         from .fit import vanishing
 
         yield from vanishing(model._estimates_)
@@ -81,7 +81,10 @@ class MaximumLikelihood(Engine):
                 if found.tie is None
                 else (("ties", f"nu {found.tie:.4g} (standard error {found.tie_std_error:.2g})"),)
             ),
-            ("deviance", f"G² {found.deviance:,.2f} on {plural(found.df, 'degree')} of freedom"),
+            (
+                "deviance",
+                f"G² {found.deviance:,.2f} on {format_plural(found.df, 'degree')} of freedom",
+            ),
         )
 
     def data_of_fit(self, model: Any) -> Any:
@@ -130,7 +133,7 @@ class MaximumLikelihood(Engine):
 
         found = _estimates(model)
         if return_se or is_best_worst(sets):
-            model._fitted()
+            model._require_posterior()
         places, paired = set_indices(sets, list(found.data.labels))
         if paired:
             first, second = np.array(places).T
@@ -144,11 +147,15 @@ class MaximumLikelihood(Engine):
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """How probable all choices of a person together are, at the estimates."""
-        from thali._model.log_predictive import by_respondent, choices_by_person, log_of_choices
+        from thali._model.log_predictive import (
+            count_answers_by_respondent,
+            sum_log_choices,
+            tabulate_by_respondent,
+        )
 
-        which, times = choices_by_person(choices)
+        which, times = count_answers_by_respondent(choices)
         p = np.concatenate(self.predict_proba(model, choices))[which]
-        return by_respondent(choices, log_of_choices(p[None], times)[0])
+        return tabulate_by_respondent(choices, sum_log_choices(p[None], times)[0])
 
     def predict_outcomes(
         self, model: Any, pairs: Any, covariates: Any = None
@@ -216,12 +223,12 @@ def is_by_maximum_likelihood(model: Any) -> bool:
 def _refuse_others(model: Any, asked: Mapping[str, Any], data: Any) -> None:
     """Refuse what belongs to chains."""
     check_people(model.people, data=data)
-    arguments = dict(inspect.signature(type(model).fit).parameters) | model._signature()
+    arguments = dict(inspect.signature(type(model).fit).parameters) | model._get_parameters()
     usual = {name: argument.default for name, argument in arguments.items()}
     given = model.get_params() | dict(asked)
     if model.people == INDEPENDENT:  # as maximum likelihood takes answers to be
         given["people"] = usual["people"]
-    refuse_other_methods(ELIMINATION, NAME, given, usual)
+    check_method_arguments(ELIMINATION, NAME, given, usual)
     if asked.get("job") is not None:
         needed, got = Setting("method", "mcmc"), Setting("method", NAME)
         raise ArgumentError(
@@ -231,7 +238,9 @@ def _refuse_others(model: Any, asked: Mapping[str, Any], data: Any) -> None:
 
 def _counted(model: Any, data: Any) -> Any:
     """The data as the arguments `ties` and `covariates` take them."""
-    return with_covariates(counted(data, model.ties, ("davidson", *CONVERSIONS)), model.covariates)
+    return select_covariates(
+        treat_ties(data, model.ties, ("davidson", *CONVERSIONS)), model.covariates
+    )
 
 
 def _lapse(model: Any) -> float:
@@ -241,8 +250,8 @@ def _lapse(model: Any) -> float:
 
 def _values(found: "Estimates", covariates: Any, count: int) -> np.ndarray:
     """The covariates of so many predicted comparisons."""
-    from thali._model.covariates import values_for
+    from thali._model.covariates import predictor_matrix
 
     from .fit import own_names
 
-    return values_for(covariates, own_names(found.data), count)
+    return predictor_matrix(covariates, own_names(found.data), count)

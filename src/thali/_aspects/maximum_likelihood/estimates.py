@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import between
+from thali._arguments import check_open_interval
 from thali._data.pairs import PairedComparisons
 from thali._model.clusters import AnswersByRespondent, DesignEffect, compute_design_effect
 from thali._model.respondent_scores import (
@@ -132,7 +132,7 @@ class Estimates:
         """Those of the parameters about which the data say something."""
         weights, beta = self.maximum.weights, self.maximum.beta
         free = np.flatnonzero(np.append(weights > 0.0, np.ones(len(beta), bool)))
-        information = -self.pose.slopes(weights, beta).hessian
+        information = -self.pose.compute_derivatives(weights, beta).hessian
         values, vectors = np.linalg.eigh(information[np.ix_(free, free)])
         informed = values > NO_INFORMATION * max(values[-1], 0.0)
         root = np.zeros((len(information), int(informed.sum())))
@@ -177,13 +177,15 @@ class Estimates:
     @cached_property
     def _score_variance(self) -> ScoreVariance:
         """Their variance."""
-        return self._scores.variance()
+        return self._scores.compute_variance()
 
     def degrees(self, contrasts: np.ndarray) -> float:
         """Return the degrees of freedom of contrasts of weights together, shape (q, weights), of
         rank q."""
         return float(
-            self._scores.degrees((contrasts @ self._jacobian[: len(self.weights)]).T[None])[0]
+            self._scores.degrees_of_freedom(
+                (contrasts @ self._jacobian[: len(self.weights)]).T[None]
+            )[0]
         )
 
     @property
@@ -289,7 +291,10 @@ class Estimates:
         from scipy.special import stdtrit
 
         return float(
-            stdtrit(self.error_df, tails_of(between("ci", ci, "the probability of an interval"))[1])
+            stdtrit(
+                self.error_df,
+                tails_of(check_open_interval("ci", ci, "the probability of an interval"))[1],
+            )
         )
 
     @cached_property
@@ -298,7 +303,9 @@ class Estimates:
         are independent."""
         if not self.is_over_people:
             return np.inf
-        return float(np.median(self._scores.degrees(self._jacobian[self._known, :, None])))
+        return float(
+            np.median(self._scores.degrees_of_freedom(self._jacobian[self._known, :, None]))
+        )
 
     def tail(self, z: np.ndarray, df: np.ndarray | None = None) -> np.ndarray:
         """Return P(|Z| >= |z|) of estimates over their standard errors; `df`: of each, None: of
@@ -331,7 +338,7 @@ class Estimates:
         weights and beta)."""
         from scipy.sparse import eye_array
 
-        return self.pose.scores(
+        return self.pose.compute_scores(
             eye_array(len(self.pose.counts), format="csr"), self.maximum.weights, self.maximum.beta
         )
 

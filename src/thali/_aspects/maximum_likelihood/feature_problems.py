@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.similarities import Similarities
 from thali._inference.optimise import Slope, Target, maximise_newton
-from thali._model.respondent_scores import LogWeightDerivatives, expected_answers
+from thali._model.respondent_scores import LogWeightDerivatives, expect_answers
 
 from ..likelihoods.most_similar_pair import RATIO
 
@@ -79,7 +79,7 @@ class MostSimilarProblem(NamedTuple):
         """The log-likelihood, without multinomial coefficients."""
         return float(sum(self.counts[places] @ np.log(p) for places, p, _ in self._blocks(weights)))
 
-    def slopes(
+    def compute_derivatives(
         self, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> LogWeightDerivatives:
         """The derivatives at a point."""
@@ -90,7 +90,7 @@ class MostSimilarProblem(NamedTuple):
             information += change.T @ ((asked[places] * p)[:, None] * change)
         return LogWeightDerivatives(gradient, -information, np.diag(information))
 
-    def scores(
+    def compute_scores(
         self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> np.ndarray:
         """Gradients of the log-likelihoods of parts of the answers; `tally` (parts, places) is
@@ -100,11 +100,13 @@ class MostSimilarProblem(NamedTuple):
             found += tally[:, places] @ change
         return found
 
-    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS) -> Any:
+    def expect_outcomes(
+        self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
+    ) -> Any:
         """Return weights with which squared scores of places sum to the information of parts;
         sparse."""
         p = np.concatenate([p for _, p, _ in self._blocks(weights)])
-        return expected_answers(tally, np.diff(self.start), p)
+        return expect_answers(tally, np.diff(self.start), p)
 
 
 class JudgedProblem(NamedTuple):
@@ -136,7 +138,7 @@ class JudgedProblem(NamedTuple):
         """By the mean of each judgement."""
         return self.precision * (self.values - (self.shared @ weights)[self.pair])
 
-    def slopes(
+    def compute_derivatives(
         self, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> LogWeightDerivatives:
         """The derivatives at a point."""
@@ -147,7 +149,7 @@ class JudgedProblem(NamedTuple):
         information = self.shared.T @ (precision[:, None] * self.shared)
         return LogWeightDerivatives(self.shared.T @ slope, -information, np.diag(information))
 
-    def scores(
+    def compute_scores(
         self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> np.ndarray:
         """Gradients of the log-likelihoods of parts of the judgements; `tally` (parts, judgements)
@@ -160,7 +162,9 @@ class JudgedProblem(NamedTuple):
         )
         return (tally @ slope) @ self.shared
 
-    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS) -> Any:
+    def expect_outcomes(
+        self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
+    ) -> Any:
         """Return weights with which squared scores of judgements sum to the information of parts;
         sparse."""
         squared = np.maximum(self._slope(weights) ** 2, 1e-20 * self.precision)
@@ -235,7 +239,7 @@ class _Density(Target[_Place]):
 
     def slope(self, here: _Place) -> Slope:
         weights = np.exp(here.logs)
-        found = self._pose.slopes(weights)
+        found = self._pose.compute_derivatives(weights)
         curve = -found.hessian * weights * weights[:, None] + np.diag(self._rate * weights)
         return Slope(
             found.gradient * weights + self._shape - self._rate * weights, curve, np.diag(curve)

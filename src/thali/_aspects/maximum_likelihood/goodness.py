@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._described import Described, Description
-from thali._digits import p_in_words
+from thali._digits import format_p_value
 from thali._inference.seeds import spawn_generators
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.clusters import DesignEffect
 
 # By how much of a standard deviation the mean of G² may lie above that of chi-square: a test at .05
@@ -56,9 +56,9 @@ class FitTest(Described):
     def __str__(self) -> str:
         if self.kind == "none":
             return f"The test of fit (G²) is not available, because {self.why}."
-        sure = p_in_words(self.p_value)
+        sure = format_p_value(self.p_value)
         return (
-            f"G² {self.statistic:.4f} on {plural(self.df, 'degree')} of freedom"
+            f"G² {self.statistic:.4f} on {format_plural(self.df, 'degree')} of freedom"
             f" ({sure}{self._source()})"
         )
 
@@ -101,7 +101,7 @@ def fit_test(
     # how G² is distributed over people, it is about a times chi-square with f degrees of freedom,
     # where a f and 2 a² f are the mean and the variance of its limit (Rao & Scott 1984).
     if samples is not None:
-        samples = whole("samples", samples, 1)
+        samples = check_integer("samples", samples, 1)
     if why := _silent(totals, df, is_whole):
         return FitTest(statistic, df, math.nan, 0, why)
     if samples is None and close_to_chi_square(totals, inverse, df):

@@ -147,7 +147,7 @@ class _LogWeights(Target[WeightPlace]):
         return here.logs + whole[: len(here.logs)], here.beta + whole[len(here.logs) :]
 
     def slope(self, here: WeightPlace) -> Slope:
-        found = self._pose.slopes(np.exp(here.logs), here.beta)
+        found = self._pose.compute_derivatives(np.exp(here.logs), here.beta)
         curve = -found.hessian[np.ix_(self._moving, self._moving)]
         metric = found.information[self._moving]
         metric = metric + 1e-10 * metric.max(initial=1e-300)

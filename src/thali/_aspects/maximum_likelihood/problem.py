@@ -128,7 +128,7 @@ class PairProblem(QuestionProblem):
         r = np.exp(beta[-1]) * np.sqrt(p * rest)
         return found + xlogy(self.tied, r) - self.totals * np.log1p(r)
 
-    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
+    def compute_derivatives(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
         """The derivatives at a point.
 
         With s = d w / (d'w) and t = e w / (e'w), the shares of the aspects in either side, logit q
@@ -160,7 +160,7 @@ class PairProblem(QuestionProblem):
             information = np.append(information, -bend_tie.sum())
         return LogWeightDerivatives(gradient, hessian, information)
 
-    def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Gradients of the log-likelihoods of parts of the choices; `tally` (parts, outcomes) is
         sparse."""
         from scipy.sparse import csr_array

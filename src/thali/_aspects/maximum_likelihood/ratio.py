@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from thali._digits import p_in_words
+from thali._digits import format_p_value
 from thali._labels import shorten
 from thali._printed import Printed
 from thali.errors import ArgumentError
@@ -113,7 +113,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
         title="Likelihood-ratio test",
         table=pd.DataFrame(rows, index=["smaller", "larger"], columns=columns),
         note=" ".join(
-            [f"Chi-square {statistic:.4f} on {df} df, {p_in_words(p_value)}{over}"]
+            [f"Chi-square {statistic:.4f} on {df} df, {format_p_value(p_value)}{over}"]
             + rough("The test is only", comparisons, large.n_parameters)
         ),
         statistic=statistic,

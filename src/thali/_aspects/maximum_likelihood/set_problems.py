@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thali._data.questions import Questions
-from thali._model.respondent_scores import LogWeightDerivatives, expected_answers
+from thali._model.respondent_scores import LogWeightDerivatives, expect_answers
 
 # The log-likelihood of weights given choices from sets of any size, where every option has one
 # aspect, its own
@@ -32,10 +32,10 @@ class QuestionProblem:
         """Of every answer."""
         raise NotImplementedError
 
-    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+    def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
         """Return weights with which squared scores of answers sum to the information of parts;
         sparse."""
-        return expected_answers(tally, self.sizes, self.probabilities(weights, beta))
+        return expect_answers(tally, self.sizes, self.probabilities(weights, beta))
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class LuceProblem(QuestionProblem):
         """Of every place."""
         return self._shares(weights, beta)[1]
 
-    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
+    def compute_derivatives(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
         """The derivatives at a point.
 
         With r = (1 - lapse) q / p the gradient of ln p_x is r_x (e_x - q), its Hessian
@@ -112,7 +112,7 @@ class LuceProblem(QuestionProblem):
         information = by_option(expected * (1.0 - 2.0 * q) + q**2 * of_set)
         return LogWeightDerivatives(by_option(slope - rest), hessian, information)
 
-    def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Gradients of the log-likelihoods of parts of the choices; `tally` (parts, places) is
         sparse."""
         from scipy.sparse import csr_array

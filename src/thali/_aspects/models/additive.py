@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._data.kinds import GROUPS, SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run, TimeIsUp, TimeLimit
 from thali._inference.numerics.counts import log_normal_density
 from thali._inference.progress import Progress
 from thali._inference.warn import silence_warnings, warn
 from thali._labels import shorten
-from thali._model.design_effects import dependence_of_chains
+from thali._model.design_effects import choose_chain_dependence
 from thali._model.engine import Engine
-from thali._model.model_files import digest_of
+from thali._model.model_files import compute_digest
 from thali._model.requirements import requires
-from thali._model.sampling import Sampling, parameters_of
+from thali._model.sampling import Sampling, get_model_parameters
 from thali._model.settings import AnswerSettings
 from thali._model.spec import MODEL
 from thali._people.populations import ADJUSTED, Groups, Individuals, check_people
@@ -411,9 +411,9 @@ class AdditiveClustering(AdditiveAnswers):
         self.lapse = lapse
         self.people = people
 
-    _stored_as = {"features": "_features"}
+    _ATTRIBUTE_OF_ARGUMENT = {"features": "_features"}
 
-    def _settings_for(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
+    def _complete_settings(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
         """The settings; another estimate than the usual one is refused for data that have no
         other."""
         if settings.kind != AnswerSettings().kind and not (rules := rules_for(data)).has_estimates:
@@ -430,11 +430,11 @@ class AdditiveClustering(AdditiveAnswers):
         return population_of(data, self.people)
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        return dependence_of_chains(self.people, data, partial(feature_scores, data, parts))
+        return choose_chain_dependence(self.people, data, partial(feature_scores, data, parts))
 
-    def _as_data(self, data: Any) -> Any:
+    def _convert_data(self, data: Any) -> Any:
         check_people(self.people, (Individuals, Groups), data)
-        return self._population(data).checked(super()._as_data(data))
+        return self._population(data).checked(super()._convert_data(data))
 
     def _parts(self, data: Any) -> dict[Any, Any]:
         parts = self._parts_but_sigma(data)
@@ -444,7 +444,7 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _parts_but_sigma(self, data: Any) -> dict[Any, Any]:
         """The parts, with a learned sigma where one is to be chosen."""
-        one_of("constant", self.constant, (True, False))
+        check_allowed("constant", self.constant, (True, False))
         rules = rules_for(data)
         self._refuse_others(rules.kind)
         return {
@@ -457,11 +457,11 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _refuse_others(self, kind: str) -> None:
         """Refuse arguments that are for the other kind of data."""
-        usual = self._signature()
+        usual = self._get_parameters()
         for option in ADDITIVE.options:
             if (
                 option.to == MODEL
-                and not option.is_for(kind)
+                and not option.applies_to(kind)
                 and getattr(self, option.name) != usual[option.name].default
             ):
                 wanted = " or ".join(option.data)
@@ -501,7 +501,7 @@ class AdditiveClustering(AdditiveAnswers):
         if self._was_fitted_to(data):
             return float(self._view.sigma[0])  # which all draws have
         kept = vars(self).get("_sigma_choice", (None, None, None))
-        if kept[0] is not data or kept[1] != parameters_of(self):
+        if kept[0] is not data or kept[1] != get_model_parameters(self):
             try:
                 scores = sigma_scores(data, self._parts_but_sigma(data), show_progress, max_time)
             except TimeIsUp:
@@ -512,14 +512,14 @@ class AdditiveClustering(AdditiveAnswers):
                     Argument("sigma"),
                     ".",
                 ) from None
-            kept = self._sigma_choice = data, parameters_of(self), scores
+            kept = self._sigma_choice = data, get_model_parameters(self), scores
         return float(kept[2].index[int(kept[2].to_numpy().argmax())])
 
     def _was_fitted_to(self, data: Any) -> bool:
         """Whether there is a fit of these parameters to these data."""
-        if "_state_" not in vars(self) or self._state_.parameters != parameters_of(self):
+        if "_state_" not in vars(self) or self._state_.parameters != get_model_parameters(self):
             return False
-        return self._state_.digest == digest_of(data)
+        return self._state_.digest == compute_digest(data)
 
     @property
     @requires(individual_weights)
@@ -559,9 +559,9 @@ class AdditiveClustering(AdditiveAnswers):
         """The parts, of which no sigma has been chosen."""
         return self._parts_but_sigma(data)
 
-    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
+    def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
         if not self._chooses_sigma(source) or self._was_fitted_to(source):
-            return super()._sampling(source, run)
+            return super()._build_sampling(source, run)
         build_task(
             data=source,
             draws=run.min_draws,
@@ -571,16 +571,18 @@ class AdditiveClustering(AdditiveAnswers):
         )
         self._chosen_sigma(source, run.progressbar, run.max_time)
         scores = self._sigma_choice[2]
-        sampling = super()._sampling(source, run)
-        return replace(sampling, found=lambda tree, chains, seed: {"sigma_scores_": scores})
+        sampling = super()._build_sampling(source, run)
+        return replace(
+            sampling, build_attributes=lambda tree, chains, seed: {"sigma_scores_": scores}
+        )
 
     def _quicker(self, data: Any) -> Setting | None:
         if isinstance(self.people, Individuals):
             return Setting("people", ADJUSTED)
         return Setting("method", "map") if "" in rules_for(data).parts else None
 
-    def _held_to(self, data: Any) -> Any:
-        return OPEN.load()(**self._parts(data))._held_to(data)
+    def _copy_with_fixed_prior(self, data: Any) -> Any:
+        return OPEN.load()(**self._parts(data))._copy_with_fixed_prior(data)
 
     def _tree(self) -> Tree | None:
         return self._features if isinstance(self._features, Tree) else None
@@ -622,7 +624,7 @@ class AdditiveClustering(AdditiveAnswers):
         from ..answers.estimate import ESTIMATORS, estimate_features
         from ..draws.columns import columns_of
 
-        one_of("kind", kind, ESTIMATORS)
+        check_allowed("kind", kind, ESTIMATORS)
         posterior = self._view
 
         def make() -> "Estimate":
@@ -640,4 +642,4 @@ class AdditiveClustering(AdditiveAnswers):
                 with_constant=bool(self.constant),
             )
 
-        return self._once(("estimate", kind), make)
+        return self._compute_once(("estimate", kind), make)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._model.chain_model import RunByChains
-from thali._model.data_argument import data_of_thali
-from thali._model.engine import Engine, Prepared
-from thali._model.evidence import EvidenceRun, checked_evidence_run
-from thali._model.group_models import HasGroups
+from thali._model.chain_model import MarkovChainModel
+from thali._model.data_argument import check_data
+from thali._model.engine import Engine, PreparedFit
+from thali._model.evidence import EvidenceRun, build_evidence_run
+from thali._model.group_models import MultiGroupModel
 from thali._model.prior_sample import PriorSample
 from thali._model.requirements import mark_as_setup, require_draws, requires
 from thali._posterior.evidence import LogEvidence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..answers.posterior_results import PosteriorResults
 
 
-class LatentFeatures(HasGroups, RunByChains):
+class LatentFeatures(MultiGroupModel, MarkovChainModel):
     """Base of the latent-feature models.
 
     A subclass has `_parts(data)`: prior, likelihood, weight_prior, alpha and tempering for these
@@ -52,7 +52,7 @@ class LatentFeatures(HasGroups, RunByChains):
         from ..answers.registry import load_results
 
         posterior = self._view
-        return self._once("answers", lambda: load_results(posterior))
+        return self._compute_once("answers", lambda: load_results(posterior))
 
     def _parts(self, data: Any) -> dict[str, Any]:
         raise NotImplementedError
@@ -69,7 +69,7 @@ class LatentFeatures(HasGroups, RunByChains):
         raise NotImplementedError
 
     def _population(self, data: Any) -> Population:
-        """Of which people the data are, as `fit` takes them or as `_as_data` makes them."""
+        """Of which people the data are, as `fit` takes them or as `_convert_data` makes them."""
         return One()
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> "Dependence | None":
@@ -77,9 +77,9 @@ class LatentFeatures(HasGroups, RunByChains):
         answered."""
         return None
 
-    def _as_data(self, data: Any) -> Any:
+    def _convert_data(self, data: Any) -> Any:
         """What `fit` was given, as the engine takes it."""
-        return self._population(data).data(data, partial(data_of_thali, matrix=self._matrix))
+        return self._population(data).data(data, partial(check_data, matrix=self._matrix))
 
     def fit(
         self,
@@ -163,12 +163,12 @@ class LatentFeatures(HasGroups, RunByChains):
             "random_seed": random_seed,
         }
         run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
-        return self._carry_out(self._engine.job(self, data, run))
+        return self._run_job(self._engine.job(self, data, run))
 
     @mark_as_setup
     def prepare(
         self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
-    ) -> Prepared:
+    ) -> PreparedFit:
         """What `fit` would run, after every check that it makes; nothing is drawn."""
         return self._engine.prepare(self, data, {"draws": draws, "tune": tune, "thin": thin})
 
@@ -176,22 +176,22 @@ class LatentFeatures(HasGroups, RunByChains):
         """A method that takes less time for these data."""
         return None
 
-    def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        data = self._as_data(data)
+    def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+        data = self._convert_data(data)
         return self._population(data).prior_sample(data, self._parts(data), rngs)
 
-    def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
-        data = self._as_data(data)
+    def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        data = self._convert_data(data)
         return self._population(data).replicates(self._view, data, self._parts(data), rng)
 
-    def _observed(self, data: Any) -> dict[str, np.ndarray]:
-        data = self._as_data(data)
+    def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
+        data = self._convert_data(data)
         return self._population(data).observed(self._view, data, self._parts(data))
 
-    def _evidence_of(self, data: Any, how: EvidenceRun) -> LogEvidence:
+    def _compute_log_evidence(self, data: Any, how: EvidenceRun) -> LogEvidence:
         return self._population(data).evidence_of(self, data, how)
 
-    def _options_of_fit(self) -> list[str]:
+    def _get_fit_options(self) -> list[str]:
         """The options of the fit, where they are known."""
         return self._engine.options_of_fit(self)
 
@@ -202,15 +202,15 @@ class LatentFeatures(HasGroups, RunByChains):
             check_layout(found["posterior_"], path)
         super()._restore(found, path)
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         """The quantities whose agreement between chains means something: those of the summary, draw
         by draw."""
         return self._data_answers.quantities()
 
-    def _judged_rows(self) -> "pandas.DataFrame":
+    def _select_convergence_rows(self) -> "pandas.DataFrame":
         """The rows of the summary that chains are judged by, and what they are judged by besides;
         made once."""
-        return self._once("judged", self._judge)
+        return self._compute_once("judged", self._judge)
 
     def _judge(self) -> "pandas.DataFrame":
         """The same, made anew."""
@@ -225,7 +225,7 @@ class LatentFeatures(HasGroups, RunByChains):
         judged.attrs.update(summary.attrs)
         return judged
 
-    def _advice(self) -> "Advice":
+    def _get_advice(self) -> "Advice":
         return self._data_answers.advice()
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -484,17 +484,19 @@ class LatentFeatures(HasGroups, RunByChains):
         """
         from ..populations.evidence import evidence_of_fit
 
-        how = checked_evidence_run(
+        how = build_evidence_run(
             draws, tune, chains, thin, cores, random_seed, progressbar, sensitivity
         )
         return evidence_of_fit(self, how)
 
-    def _part_of_group(self, name: str) -> Self:
-        return self._of_part(self._view.of_group(name).tree, f"group {name}")
+    def _copy_for_group(self, name: str) -> Self:
+        return self._copy_with_posterior(self._view.of_group(name).tree, f"group {name}")
 
     def _matched(self, similar: float, min_probability: float) -> "MatchedFeatures":
         """The matched features, made once."""
         from ..answers.matched_features import match_posterior
 
         wanted = similar, min_probability
-        return self._once(("matched", *wanted), lambda: match_posterior(self._view, *wanted))
+        return self._compute_once(
+            ("matched", *wanted), lambda: match_posterior(self._view, *wanted)
+        )

@@ -4,7 +4,7 @@ check."""
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from thali._model.chain_model import chains_that_go_on
+from thali._model.chain_model import require_stored_chains
 from thali._model.requirements import require_covariates, requires
 from thali._posterior.dependence import INDEPENDENT
 from thali._posterior.interval import INTERVAL
@@ -410,7 +410,7 @@ class ChoiceAnswers(LatentFeatures):
 
         return next_sets_table(self._view, size, n, among, goal, random_seed)
 
-    @requires(chains_that_go_on)
+    @requires(require_stored_chains)
     def update(
         self,
         new_data: Any,
@@ -459,9 +459,9 @@ class ChoiceAnswers(LatentFeatures):
             If the chains do not agree yet.
         """
         from thali._data.judged import merge_new_data
-        from thali._model.sampling import refuse_changed
+        from thali._model.sampling import check_unchanged
 
-        refuse_changed(self)
+        check_unchanged(self)
         self._population(self._state_.source).refuse_update()
         dependence = self._view.dependence
         if dependence is not None and dependence.model != INDEPENDENT:
@@ -475,4 +475,4 @@ class ChoiceAnswers(LatentFeatures):
             )
         data = merge_new_data(self._state_.source, new_data)
         kept = self._state_.draws if draws is None else draws
-        return self._update(data, kept, max(20, kept // 10), cores, progressbar)
+        return self._update_fit(data, kept, max(20, kept // 10), cores, progressbar)

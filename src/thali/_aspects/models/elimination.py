@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._data.groups import GroupedData
 from thali._data.kinds import KINDS, PAIRS, PEOPLE
-from thali._model.base import FixedMethod
+from thali._model.base import FixedMethodModel
 from thali._model.engine import Engine
 from thali._model.requirements import require_maximum_likelihood, requires
 from thali._model.settings import AnswerSettings
-from thali._model.tie_treatment import CONVERSIONS, counted, has_ties, with_covariates
+from thali._model.tie_treatment import CONVERSIONS, has_ties, select_covariates, treat_ties
 from thali._people.populations import (
     ADJUSTED,
     Groups,
@@ -51,7 +51,7 @@ def distinguished_respondents(model: Any, name: str) -> None:
         raise respondents_required(name, "weights")
 
 
-class EliminationByAspects(FixedMethod, ChoiceAnswers):
+class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
     r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability
@@ -178,17 +178,17 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         self.covariates = covariates
         self.people = people
 
-    def _as_data(self, data: Any) -> Any:
+    def _convert_data(self, data: Any) -> Any:
         check_people(self.people, data=data)
-        data = counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
-        return self._population(data).checked(with_covariates(data, self.covariates))
+        data = treat_ties(super()._convert_data(data), self.ties, ("davidson", *CONVERSIONS))
+        return self._population(data).checked(select_covariates(data, self.covariates))
 
     def _population(self, data: Any) -> Population:
         if isinstance(self.people, LatentClasses):
             return UnknownKinds(self.people)
         return population_of(data, self.people)
 
-    def _settings_for(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
+    def _complete_settings(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
         """The settings; segments are of people of whom each has weights of their own."""
         if settings.segments is not None:
             if not isinstance(self.people, Individuals):
@@ -205,7 +205,7 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         return choice_dependence(self.people, data, parts)
 
     def _parts(self, data: Any) -> dict[str, Any]:
-        one_of("unique", self.unique, (True, False))
+        check_allowed("unique", self.unique, (True, False))
         prior = build_feature_prior("aspects", self.aspects, data.labels, words=("ibp", "unique"))
         lapse = Elimination.lapse if self.lapse is None else self.lapse
         ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
@@ -355,7 +355,9 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
 
     def _part_of_class(self, number: int) -> "EliminationByAspects":
         results: Any = self._data_answers
-        return self._of_part(results.class_posterior.of_group(str(number)).tree, f"class {number}")
+        return self._copy_with_posterior(
+            results.class_posterior.of_group(str(number)).tree, f"class {number}"
+        )
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior predictive check: what was observed against replicates that the fitted model

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from thali._inference.chains import FIRST_DRAWS, Run, build_run, choose_recorded_chains
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
-from thali._model.engine import ChainsOfRespondents, Prepared
+from thali._model.engine import PreparedFit, RespondentChainEngine
 from thali._model.run_budget import limit_run, remaining_budget
 from thali._model.sampling import Sampling
 from thali._posterior.dependence import Dependence
@@ -28,7 +28,7 @@ FIRST_TEMPERED = 500
 MIN_SHARE = 0.5  # of the budget, with which chains that stay apart begin again with tempering
 
 
-class ByChains(ChainsOfRespondents):
+class ByChains(RespondentChainEngine):
     """Chains of the sampler for the prior and the likelihood; answers are averages over their
     draws."""
 
@@ -36,15 +36,15 @@ class ByChains(ChainsOfRespondents):
 
     def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
         """The fit, checked; `asked` are the arguments of `fit`."""
-        data = model._as_data(data)
-        sampling = model._sampling(data, build_run(**asked))
+        data = model._convert_data(data)
+        sampling = model._build_sampling(data, build_run(**asked))
         if not is_quiet():
             data.warn_if_unusual()
-        return model._job_of(sampling, model._population(data).in_words(data))
+        return model._build_job(sampling, model._population(data).in_words(data))
 
-    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
+    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> PreparedFit:
         """What `fit` would run, after every check that it makes; nothing is drawn."""
-        data = model._as_data(data)
+        data = model._convert_data(data)
         parts = model._parts_to_prepare(data)
         task = model._population(data).task(
             data, asked["draws"], asked["tune"], asked["thin"], parts
@@ -57,12 +57,12 @@ class ByChains(ChainsOfRespondents):
         parts = model._parts(source)
         dependence = model._dependence(source, parts)
         sampling = sampling_of_parts(model._population(source), source, run, parts, dependence)
-        return replace(sampling, quicker=model._quicker(source))
+        return replace(sampling, faster=model._quicker(source))
 
-    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         from ..answers.fit_quality import describe_odd_sigma, describe_slow_swaps
 
-        yield from super().outcome(model, job)
+        yield from super().list_warnings(model, job)
         if sentence := describe_slow_swaps(model._view):
             yield ConvergenceWarning(sentence)
         if sentence := describe_odd_sigma(model._view, "sigma_scores_" in vars(model)):
@@ -78,9 +78,9 @@ class ByChains(ChainsOfRespondents):
 
     def covariate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds."""
-        from thali._model.covariates import effects_table
+        from thali._model.covariates import tabulate_effects
 
-        return effects_table(model._view.covariates, model._view.coefficients, ci)
+        return tabulate_effects(model._view.covariates, model._view.coefficients, ci)
 
     def predict_proba(
         self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None
@@ -160,16 +160,18 @@ def sampling_of_parts(
         run=run,
         chains=lambda draws, seed: build_chains(replace(task, draws=draws), run.chains, seed),
         tree=tree,
-        completed=population.completed,
-        found=lambda tree, chains, seed: {},
+        complete_tree=population.completed,
+        build_attributes=lambda tree, chains, seed: {},
         end_pilot=end_pilot,
         is_compiled=task.kernel.is_compiled(task.model),
-        tempered=tempered,
+        with_tempering=tempered,
         settings=bound.settings | {"tune": asked.tune},
         first_draws=bound.first_draws,
-        bound=bound.max_draws,
+        data_max_draws=bound.max_draws,
         forecast=bound.forecast,
-        shortened=lambda chains: bound.thin / chains[0].thin / task.compute_cost_ratio(chains),
+        measure_speedup=lambda chains: (
+            bound.thin / chains[0].thin / task.compute_cost_ratio(chains)
+        ),
     )
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.model_files import NotSaved
+from thali._model.model_files import UnsavedFunction
 from thali._model.requirements import requires
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 def custom_prediction(model: Any, name: str) -> None:
     """Require a likelihood of the user with a function that predicts."""
-    model._fitted()
+    model._require_posterior()
     likelihood = model.likelihood
     if (
         not isinstance(likelihood, Custom)
         or likelihood.predict is None
-        or isinstance(likelihood.predict, NotSaved)
+        or isinstance(likelihood.predict, UnsavedFunction)
     ):
         raise ArgumentError(
             "predict requires a custom likelihood with a predict function, Custom(...,"
@@ -160,7 +160,7 @@ class LatentFeatureModel(ChoiceAnswers):
         """
 
         return prediction_mean(
-            self._view, self.likelihood, self._data_of_fit() if data is None else data
+            self._view, self.likelihood, self._get_fit_data() if data is None else data
         )
 
     def _tree(self) -> "Tree | None":
@@ -169,15 +169,15 @@ class LatentFeatureModel(ChoiceAnswers):
         prior = convert_tree(self.prior)
         return prior.tree if isinstance(prior, PhylogeneticBuffet) else None
 
-    def _as_data(self, data: Any) -> Any:
+    def _convert_data(self, data: Any) -> Any:
         # of likelihoods with data of their own
-        observed = getattr(self.likelihood, "observed", super()._as_data)
+        observed = getattr(self.likelihood, "observed", super()._convert_data)
         return observed(data)
 
-    def _held_to(self, data: Any) -> "LatentFeatureModel":
+    def _copy_with_fixed_prior(self, data: Any) -> "LatentFeatureModel":
         parts = self._parts(data)
         return LatentFeatureModel(
-            **parts | {"likelihood": parts["likelihood"].fix_prior(self._as_data(data))}
+            **parts | {"likelihood": parts["likelihood"].fix_prior(self._convert_data(data))}
         )
 
 

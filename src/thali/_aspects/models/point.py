@@ -11,8 +11,8 @@ from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run
 from thali._inference.seeds import spawn_generators
 from thali._model.clusters import AnswersByRespondent
-from thali._model.engine import refuse_of_chains
-from thali._model.respondent_scores import ScoreVariance, scores_at
+from thali._model.engine import refuse_chain_argument
+from thali._model.respondent_scores import ScoreVariance, compute_score_variance
 from thali._model.sampling import Sampling
 from thali._people.populations import INDEPENDENT, chains_required
 from thali.errors import ArgumentError, Setting
@@ -65,7 +65,7 @@ class AnnealingEngine(ByChains):
             source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts)
         )
 
-    def refuse_to_go_on(self) -> None:
+    def check_continuable(self) -> None:
         """Refuse further draws."""
         raise ArgumentError(
             Setting("method", "map"), " has no draws, so it cannot be continued; fit again."
@@ -82,7 +82,7 @@ def sampling_of_point(
 ) -> Sampling[FeatureChain]:
     """The annealed runs for these data, and their best end as a posterior of a single draw."""
     if parts["tempering"] is not None:
-        refuse_of_chains("tempering")
+        refuse_chain_argument("tempering")
     runs_of, best = _OF_KIND[source.kind]
     task, kind, runs = runs_of(task, run.chains)
 
@@ -102,9 +102,9 @@ def sampling_of_point(
         run=run,
         chains=lambda draws, seed: [kind(task, rng) for rng in spawn_generators(seed, runs)],
         tree=tree,
-        found=lambda tree, chains, seed: {},
+        build_attributes=lambda tree, chains, seed: {},
         is_compiled=task.kernel.is_compiled(task.model),
-        most=1,
+        max_draws=1,
         first_draws=1,
     )
 
@@ -425,7 +425,7 @@ def scores_of_features(
         feature_problem(data, owners, likelihood),
         build_weight_prior(parts["weight_prior"], likelihood),
     )
-    return scores_at(
+    return compute_score_variance(
         pose, clusters, weights_at_mode(pose, prior.shape, prior.rate), NO_COEFFICIENTS
     )
 

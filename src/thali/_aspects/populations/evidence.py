@@ -12,8 +12,8 @@ from thali._inference.progress import Progress, build_duration_warning
 from thali._inference.seeds import build_seed_sequence
 from thali._inference.threads import run_in_threads
 from thali._inference.warn import warn
-from thali._model.evidence import EvidenceRun, refuse_unfinished
-from thali._model.sampling import refuse_changed
+from thali._model.evidence import EvidenceRun, check_finished
+from thali._model.sampling import check_unchanged
 from thali._posterior.evidence import LogEvidence, along_temperatures
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError
 
@@ -35,14 +35,14 @@ PILOTS, SHARE = 4, 5  # chains by which those of the run are placed; a fifth of 
 
 def evidence_of_fit(model: Any, how: EvidenceRun) -> LogEvidence:
     """The evidence for the data of the fit, which must be whole and that of the model as it is."""
-    refuse_unfinished(model)
+    check_finished(model)
     if "_state_" not in vars(model):
         raise ArgumentError(
             "The evidence requires the data of the fit, which this model lacks; fit the model"
             " again."
         )
-    refuse_changed(model)
-    data = model._data_of_fit()
+    check_unchanged(model)
+    data = model._get_fit_data()
     found = model._population(data).evidence(data, model._evidence_parts(data), how)
     if not found.usable:
         warn(ConvergenceWarning(found.convergence.message))

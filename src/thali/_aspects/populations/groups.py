@@ -132,8 +132,8 @@ class SeveralGroups(Population):
             return super().evidence_of(model, given, how)
 
         refuse_sensitivity(how)
-        apart = copy.copy(model).set_params(people=Groups())._as_data(given)
-        pooled = model._as_data(given)
+        apart = copy.copy(model).set_params(people=Groups())._convert_data(given)
+        pooled = model._convert_data(given)
         return evidence_of_pooled(apart, pooled, model._evidence_parts(pooled), how)
 
 

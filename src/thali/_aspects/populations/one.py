@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.prior_sample import PriorSample, observed_of_design, predictive_group, stacked
+from thali._model.prior_sample import (
+    PriorSample,
+    add_sample_dimensions,
+    build_predictive_group,
+    select_observed,
+)
 from thali._people.populations import refuse_one_group
 from thali._posterior.view import Posterior
 
@@ -36,7 +41,7 @@ class Population(ABC):
     """Of which people data are: of one group, of several, or of kinds that nobody knows. It is a
     value.
 
-    `given` is what `fit` takes; `data` are what the model's `_as_data` makes of it.
+    `given` is what `fit` takes; `data` are what the model's `_convert_data` makes of it.
     """
 
     @abstractmethod
@@ -91,7 +96,7 @@ class Population(ABC):
 
     def evidence_of(self, model: Any, given: Any, how: "EvidenceRun") -> "LogEvidence":
         """The log evidence of a model for what its `fit` takes."""
-        data = model._as_data(given)
+        data = model._convert_data(given)
         return model._population(data).evidence(data, model._evidence_parts(data), how)
 
     def refuse_update(self) -> None:
@@ -177,7 +182,7 @@ def observed_by(posterior: Posterior, likelihood: Any, data: Any) -> dict[str, n
     design."""
     own = {name: values[:1] for name, values in own_draws(posterior, likelihood.parameters).items()}
     part = likelihood.build_posterior_part(columns_of(posterior).at(0), own, data, (1, 1), False)
-    return observed_of_design(posterior, part)
+    return select_observed(posterior, part)
 
 
 # Draws from the prior: any prior over features, joined with any likelihood ------------------------
@@ -209,7 +214,7 @@ def simulated_sample(
     `fit` takes them."""
     observed, (dims, logs) = (
         posterior.observed,
-        stacked([sum(each.log_likelihood for each in parts) for parts in new]),
+        add_sample_dimensions([sum(each.log_likelihood for each in parts) for parts in new]),
     )
     described = {"description": "of the data simulated at the same draw, natural logarithm"}
     prior = posterior.draws.assign(log_likelihood=(dims, logs, described))
@@ -219,7 +224,7 @@ def simulated_sample(
         )[None]
         for name in map(str, observed.data_vars)
     }
-    predictive = predictive_group(observed, prior, simulated)
+    predictive = build_predictive_group(observed, prior, simulated)
     fixed = {"observed_data": observed, "constant_data": posterior.fixed}
     return PriorSample(prior, predictive, data, fixed, posterior.latent)
 

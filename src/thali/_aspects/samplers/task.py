@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import is_list, positive, refuse_endless, whole
+from thali._arguments import check_integer, check_positive, check_run_length, is_list
 from thali._inference.chains import Run
-from thali._model.engine import Prepared
+from thali._model.engine import PreparedFit
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Value
 
 from ..likelihoods.parameter_priors import Gamma, Normal
@@ -82,7 +82,7 @@ def build_task(
             )
     weights = build_weight_prior(weight_prior, likelihood)
     if alpha is not None:
-        alpha = positive("alpha", alpha, "the concentration of the prior over features")
+        alpha = check_positive("alpha", alpha, "the concentration of the prior over features")
         if not prior.learns_alpha:
             raise ArgumentError(
                 Argument("alpha"),
@@ -98,8 +98,8 @@ def build_task(
                 f" implies a prior mean of {expected:,.6g} features; choose a value that implies"
                 f" at most {MAX_EXPECTED:,}.",
             )
-    draws = whole("draws", draws, 1)
-    tune = whole("tune", tune, 0)
+    draws = check_integer("draws", draws, 1)
+    tune = check_integer("tune", tune, 0)
     n_options = data.n_options
     compiled_prior = prior.compiled(n_options)
     likelihood.check(prior, data)
@@ -138,8 +138,8 @@ def build_task(
         sample_start = ApproximateStart(likelihood.approximate)
     if thin is None:
         thin = DEFAULT_THIN_TEMPERED if len(temperatures) > 1 else DEFAULT_THIN
-    thin = whole("thin", thin, 1)
-    refuse_endless(draws, tune, 1, thin)
+    thin = check_integer("thin", thin, 1)
+    check_run_length(draws, tune, 1, thin)
     return SamplingTask(
         kernel,
         model,
@@ -238,12 +238,12 @@ def build_weight_prior(weight_prior: Any, likelihood: Any) -> Any:
             Value("weight_prior", weight_prior),
             ".",
         ) from None
-    shape = positive(
+    shape = check_positive(
         Message("The shape in ", Argument("weight_prior")),
         shape,
         "a parameter of a Gamma distribution",
     )
-    rate = positive(
+    rate = check_positive(
         Message("The rate in ", Argument("weight_prior")),
         rate,
         "a parameter of a Gamma distribution",
@@ -267,7 +267,7 @@ def compile_ahead(task: Any, progress: Any) -> None:
 
 
 @dataclass(frozen=True)
-class PreparedChains(Prepared):
+class PreparedChains(PreparedFit):
     """A prepared fit by chains, with its sampling task."""
 
     task: SamplingTask = field(kw_only=True)

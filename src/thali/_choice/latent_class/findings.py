@@ -2,10 +2,25 @@
 
 from typing import TYPE_CHECKING
 
-from thali._digits import number, percent
-from thali._labels import listed
-from thali._model.common_findings import asked, convergence, data, methods, summary
-from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._digits import format_number, format_percent
+from thali._labels import list_names
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
+from thali._model.finding import (
+    FULL,
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    FindingMaker,
+    Text,
+    finding,
+)
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
@@ -19,7 +34,7 @@ if TYPE_CHECKING:
     from .model import LatentClassLogit
 
 
-def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """The makers of the findings."""
     # whose classes are the segments, if each holds somebody
     held = set(model.membership_.to_numpy().argmax(axis=1))
@@ -32,7 +47,7 @@ def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Ma
 @finding("classes", "Latent classes", ON_SCREEN)
 def classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
     """The classes, their sizes and what they want."""
-    shares = listed([percent(size) for size in model._sizes_])
+    shares = list_names([format_percent(size) for size in model._sizes_])
     several = model._n_classes_ > 1
     sentence = phrase(
         ENGLISH,
@@ -45,7 +60,7 @@ def classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
     counts = {"found": int(row["times_found"]), "starts": int(row["starts"])}
     notes = [phrase(ENGLISH, "latent.maximum", **values, **counts)]
     if several:
-        notes.append(phrase(ENGLISH, "latent.entropy", entropy=number(row["entropy_r2"])))
+        notes.append(phrase(ENGLISH, "latent.entropy", entropy=format_number(row["entropy_r2"])))
     table = model.respondents.classes().rename_axis("coefficient")
     brief = Brief("Classes", table=table, order=0)
     return Finding(
@@ -64,7 +79,11 @@ def class_odds(model: "LatentClassLogit", settings: AnswerSettings) -> Finding |
     sentence = phrase(ENGLISH, "latent.odds.none", interval=interval)
     if sure:
         row = min(sure, key=lambda each: each["p_value"])
-        ends = {"odds": number(row["odds"]), "low": number(row["low"]), "high": number(row["high"])}
+        ends = {
+            "odds": format_number(row["odds"]),
+            "low": format_number(row["low"]),
+            "high": format_number(row["high"]),
+        }
         named = {"column": row["column"], "label": row["latent_class"], "interval": interval}
         sentence = phrase(ENGLISH, "latent.odds", **named, **ends)
     return Finding(
@@ -96,7 +115,7 @@ def bootstrap_test(model: "LatentClassLogit", settings: AnswerSettings) -> Findi
     )
     told, finished = [], int(table["replicates"].to_numpy().min())
     for classes, row in table.to_dict("index").items():
-        facts = {"fewer": classes, "more": int(row["against"]), "p": number(row["p_value"])}
+        facts = {"fewer": classes, "more": int(row["against"]), "p": format_number(row["p_value"])}
         few = finished < MIN_REPLICATES
         how = "few" if few else "rejected" if row["p_value"] <= LEVEL else "enough"
         told.append(str(phrase(ENGLISH, f"latent.{how}", **facts)))
@@ -129,7 +148,7 @@ def modelled(model: "LatentClassLogit") -> tuple[Text, ...]:
     sentence = phrase(ENGLISH, "latent.methods", source=Cite("kamakura1989"))
     sentences = [sentence]
     if model._membership_coef_ is not None:
-        named = listed(list(model._membership_coef_.columns[1:]))
+        named = list_names(list(model._membership_coef_.columns[1:]))
         sentences.append(
             phrase(ENGLISH, "latent.by_columns", source=Cite("dayton1988"), named=named)
         )
@@ -142,11 +161,11 @@ def modelled(model: "LatentClassLogit") -> tuple[Text, ...]:
 
 
 _FIRST = (
-    asked(lambda model: ENGLISH["latent.asked"]),
+    make_question_maker(lambda model: ENGLISH["latent.asked"]),
     classes,
     class_odds,
     numbers_of_classes,
     bootstrap_test,
 )
 _REST = (report_check, estimates, data, report_levels, membership)
-_LAST = (methods(modelled), convergence)
+_LAST = (make_methods_maker(modelled), convergence)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import several_whole
+from thali._arguments import check_integers
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.ranks import sort_descending
 from thali._inference.optimise import Slope, Target, maximise_newton
 from thali._inference.seeds import build_seed_sequence, spawn_generators
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.engine import Forecast
 from thali._model.run_budget import BUDGET
 from thali.errors import Argument, DataError, Setting
@@ -368,18 +368,19 @@ BIC, HELD_OUT = "bic", "held-out"
 
 def numbers_of(classes: Any, choose: str, people: int) -> tuple[int, ...]:
     """The numbers of classes that are to be tried."""
-    numbers = several_whole("classes", classes, 1)
+    numbers = check_integers("classes", classes, 1)
     if max(numbers) > people:
         raise DataError(
-            f"{max(numbers):,} classes are too many for {plural(people, 'respondent')}; reduce ",
+            f"{max(numbers):,} classes are too many for {format_plural(people, 'respondent')};"
+            " reduce ",
             Argument("classes"),
             ".",
         )
     left = people - -(-people // FOLDS)
     if choose == HELD_OUT and (people < FOLDS or max(numbers) > left):
         raise DataError(
-            f"{plural(people, 'respondent')} are too few for {FOLDS}-fold cross-validation of"
-            f" {max(numbers):,} classes; set ",
+            f"{format_plural(people, 'respondent')} are too few for {FOLDS}-fold cross-validation"
+            f" of {max(numbers):,} classes; set ",
             Setting("choose", BIC),
             ".",
         )

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of, whole
+from thali._arguments import check_allowed, check_integer
 from thali._data.experiments import ChoiceExperiment
 from thali._described import Facts
-from thali._digits import percent
+from thali._digits import format_percent
 from thali._inference.indexing import space_evenly
 from thali._inference.seeds import build_seed_sequence, format_seed_setting
-from thali._labels import listed, plural, shorten
+from thali._labels import format_plural, list_names, shorten
 from thali._model.base import Job, Model
 from thali._people.columns import covariates_of, names_of
 from thali.errors import (
@@ -26,8 +26,8 @@ from thali.errors import (
 )
 
 from ..answers.check import ChoiceModelCheck
-from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import of_tastes
+from ..answers.logit_chooser import LogitChooser, LogitReports
+from ..answers.segments import estimate_taste_preferences
 from ..coding import (
     Coding,
     build_coding,
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 CHOICES = (BIC, HELD_OUT)
 
 
-class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
+class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
     r"""The latent-class logit: everybody belongs to one of a few classes, and each class has tastes
     of its own.
 
@@ -228,7 +228,7 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
         -------
         LatentClassLogit
         """
-        return self._carry_out(self._checked(data, random_seed, progressbar))
+        return self._run_job(self._checked(data, random_seed, progressbar))
 
     def _checked(self, data: Any, random_seed: Any = None, progressbar: bool = True) -> Job:
         from thali._inference.progress import Progress, build_duration_warning
@@ -236,9 +236,9 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
         from ..logit import find_independent_columns
 
         data = require_experiment(data, self.constants)
-        choose = one_of("choose", self.choose, CHOICES)
+        choose = check_allowed("choose", self.choose, CHOICES)
         numbers = numbers_of(self.classes, choose, data.n_respondents)
-        starts = None if self.starts is None else whole("starts", self.starts, 1)
+        starts = None if self.starts is None else check_integer("starts", self.starts, 1)
         seed = build_seed_sequence(random_seed)
         coding = build_coding(data, self.linear, self.knots, self.interactions)
         refuse_many_levels(data, coding.linear)
@@ -280,7 +280,7 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
             work, build_unseen_remarks(coding, data.levels), data=str(data), forecast=forecast
         )
 
-    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+    def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
             yield DataWarning(
                 f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"
@@ -295,7 +295,7 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
             )
         elif tastes := [name for name in self._unbounded_ if name not in self._names_of_odds()]:
             yield EstimateWarning(
-                f"The estimates of {listed(map(repr, tastes))} diverge: almost no choice in the"
+                f"The estimates of {list_names(map(repr, tastes))} diverge: almost no choice in the"
                 " class contradicts an infinite preference. Predictions can be used, but these"
                 " estimates and standard errors cannot; use fewer classes, or ",
                 ModelName("HierarchicalLogit"),
@@ -305,7 +305,7 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
             odds := [name for name in self._unbounded_ if name in self._names_of_odds()]
         ):
             yield EstimateWarning(
-                f"The estimates of {listed(map(repr, odds))} diverge: the respondent columns"
+                f"The estimates of {list_names(map(repr, odds))} diverge: the respondent columns"
                 " predict class membership almost perfectly. Classes and predictions can be used,"
                 " but these estimates and standard errors cannot; use fewer classes, or remove a"
                 " column from ",
@@ -336,10 +336,13 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
         )
         return same or bool((self._sizes_ < 1e-6).any())
 
-    def _answers(self) -> Facts:
+    def _headline_facts(self) -> Facts:
         row = self.choice_.loc[self._n_classes_]
-        times = f"reached from {int(row['times_found'])} of {plural(int(row['starts']), 'start')}"
-        sizes = ", ".join(percent(size) for size in self._sizes_)
+        times = (
+            f"reached from {int(row['times_found'])} of"
+            f" {format_plural(int(row['starts']), 'start')}"
+        )
+        sizes = ", ".join(format_percent(size) for size in self._sizes_)
         found = f"{self.log_likelihood_:,.2f} (all choices; {times}), BIC {self.bic_:,.2f}"
         classes = "classes", f"{self._n_classes_} ({sizes} of respondents)"
         return (
@@ -348,11 +351,11 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
             *build_measured_facts(self._coding_, self._scheme_),
         )
 
-    def _run_settings(self) -> dict[str, Any]:
+    def _get_run_settings(self) -> dict[str, Any]:
         self._require_fitted()
         return format_seed_setting(self._seed_)
 
-    def _data_of_fit(self) -> "ChoiceExperiment":
+    def _get_fit_data(self) -> "ChoiceExperiment":
         return self._data_
 
     def summary(self) -> "pd.DataFrame":
@@ -535,19 +538,21 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
         of classes in latent class analysis and growth mixture modeling.
         """
         from thali._inference.parts import PartsFolder
-        from thali._model.model_files import describe, digest_of
+        from thali._model.model_files import compute_digest, describe_model
 
         from .bootstrap import observed, tested
 
         self._require_fitted()
-        replicates = whole("replicates", replicates, 1)
-        number = 2 * (self._n_classes_ + 1) if starts is None else whole("starts", starts, 1)
+        replicates = check_integer("replicates", replicates, 1)
+        number = (
+            2 * (self._n_classes_ + 1) if starts is None else check_integer("starts", starts, 1)
+        )
         panel, known = self._panel_of_fit()
         stamp = {
             "kind": "test of classes",
-            "models": {"latent-class-logit": describe(self)},
+            "models": {"latent-class-logit": describe_model(self)},
             "settings": {"starts": number, "classes": self._n_classes_},
-            "data": digest_of(self._data_),
+            "data": compute_digest(self._data_),
         }
         with nullcontext() if job is None else PartsFolder(job, stamp, random_seed) as folder:
             seeds = (build_seed_sequence(random_seed) if folder is None else folder.seed).spawn(3)
@@ -612,12 +617,12 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
             self.membership_.to_numpy(),
             lambda kept, rng: (tastes[kept], sizes[kept]),
             covariance=np.nan_to_num(self.covariance_.to_numpy()[parameters:, parameters:]),
-            kinds=np.concatenate([draws.of_people[:1], draws.of_people]),
+            respondent_classes=np.concatenate([draws.of_people[:1], draws.of_people]),
         )
 
     def _preferences(self) -> "Preferences":
         self._require_fitted()
-        return of_tastes(self._individual_draws(), self._coding_, self._data_)
+        return estimate_taste_preferences(self._individual_draws(), self._coding_, self._data_)
 
     def _individual_draws(self) -> np.ndarray:
         """Tastes of everybody in every draw, shape (draws, respondents, p)."""

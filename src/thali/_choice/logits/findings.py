@@ -5,9 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import number
-from thali._labels import listed
-from thali._model.common_findings import asked, convergence, data, methods, summary
+from thali._digits import format_number
+from thali._labels import list_names
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
 from thali._model.finding import (
     FILE,
     FULL,
@@ -16,7 +22,7 @@ from thali._model.finding import (
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
@@ -49,7 +55,7 @@ if TYPE_CHECKING:
 
 def list_makers(
     model: "HierarchicalLogit | MultinomialLogit", settings: AnswerSettings
-) -> tuple[Maker, ...]:
+) -> tuple[FindingMaker, ...]:
     """The makers of the findings of either logit."""
     if isinstance(model, HierarchicalLogit):
         attention = (
@@ -59,7 +65,7 @@ def list_makers(
         )
         answers, segments = build_choice_makers(settings)
         first = (
-            asked(lambda model: ENGLISH["logit.asked.people"]),
+            make_question_maker(lambda model: ENGLISH["logit.asked.people"]),
             *answers,
             *attention,
             population,
@@ -73,7 +79,7 @@ def list_makers(
             data,
             report_levels,
             *RESPONDENT_FINDINGS,
-            methods(_hierarchical),
+            make_methods_maker(_hierarchical),
             convergence,
         )
     return (
@@ -82,7 +88,7 @@ def list_makers(
         summary,
         data,
         report_levels,
-        methods(_multinomial),
+        make_methods_maker(_multinomial),
         convergence,
     )
 
@@ -106,11 +112,11 @@ def who_attends(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding
     close = close_to_zero(model._view.draws, model._population())
     notes = [
         phrase(ENGLISH, "attention.alike", source=Cite("hess2013")),
-        *([phrase(ENGLISH, "attention.close", named=listed(close))] if close else []),
+        *([phrase(ENGLISH, "attention.close", named=list_names(close))] if close else []),
         _by_scale(model, table),
     ]
     return Finding(
-        str(phrase(ENGLISH, "attention", named=listed(named))),
+        str(phrase(ENGLISH, "attention", named=list_names(named))),
         title=ENGLISH["attention.title"],
         table=table,
         shown=table[
@@ -131,9 +137,9 @@ def _by_scale(model: "HierarchicalLogit", table: "pandas.DataFrame") -> Text:
         other = SCALE if model._prior_scale() != SCALE else SCALE_WITH_ATTENTION
         setting = Setting("attention_scale", other)
         return phrase(
-            ENGLISH, "attention.prior", scale=number(model._prior_scale()), setting=setting
+            ENGLISH, "attention.prior", scale=format_number(model._prior_scale()), setting=setting
         )
-    scale, other = map(number, table.attrs["scales"])
+    scale, other = map(format_number, table.attrs["scales"])
     pairs = table[["attends_other", "attends"]].to_numpy()
     off = np.abs(pairs[:, 0] - pairs[:, 1])
     if not (off > _FAR).any():
@@ -147,7 +153,7 @@ def _by_scale(model: "HierarchicalLogit", table: "pandas.DataFrame") -> Text:
         if is_far:
             facts = {"attribute": name, "share": f"{share:.0f}", "than": f"{than:.0f}"}
             parts.append(str(phrase(ENGLISH, "attention.differs", **facts)))
-    return phrase(ENGLISH, "attention.both", scale=scale, other=other, named=listed(parts))
+    return phrase(ENGLISH, "attention.both", scale=scale, other=other, named=list_names(parts))
 
 
 @finding("attention_odds", "Predictors of attribute attendance", ON_SCREEN)
@@ -160,7 +166,7 @@ def attention_odds(model: "HierarchicalLogit", settings: AnswerSettings) -> Find
     sentence = phrase(ENGLISH, "attention.odds.none", interval=interval)
     if sure:
         row = max(sure, key=lambda each: abs(each["log_odds"]) / np.log(each["high"] / each["low"]))
-        ends = {name: number(row[name]) for name in ("odds", "low", "high")}
+        ends = {name: format_number(row[name]) for name in ("odds", "low", "high")}
         named = {"column": row["column"], "attribute": row["attribute"], "interval": interval}
         sentence = phrase(ENGLISH, "attention.odds", **named, **ends)
     shown = table[["attribute", "column", "odds", "low", "high"]]
@@ -201,7 +207,7 @@ def _felt(model: "HierarchicalLogit") -> tuple[Text, ...]:
     if smaller.max() < _FELT:
         return ()
     people = posterior.draws.sizes["respondent"]
-    tasks = number(posterior.observed["chosen"].size / people)
+    tasks = format_number(posterior.observed["chosen"].size / people)
     facts = {"people": f"{people:,}", "tasks": tasks, "name": scale.names[int(smaller.argmax())]}
     share = f"{100 * smaller.max():.0f}"
     setting = Setting("priors", {"scale": float(f"{0.5 * prior.scale:.3g}")})
@@ -253,22 +259,22 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
             phrase(ENGLISH, "hierarchical.money", source=Cite("train2005"), price=price)
         )
     if signs:
-        named = listed([f"{attribute} ({way})" for attribute, way in signs.items()])
+        named = list_names([f"{attribute} ({way})" for attribute, way in signs.items()])
         sentences.append(phrase(ENGLISH, "hierarchical.signs", named=named))
     if covariates:
-        sentences.append(phrase(ENGLISH, "hierarchical.covariates", named=listed(covariates)))
+        sentences.append(phrase(ENGLISH, "hierarchical.covariates", named=list_names(covariates)))
     logarithms = ENGLISH["hierarchical.logarithms"] if signs or price is not None else ""
     numbers = {"mean_sd": f"{MEAN_SD:g}", "df": "p + 3", "scale": f"{model._prior_scale():g}"}
     numbers |= {name: f"{size:g}" for name, size in (model.priors or {}).items()}
     attributes = model._population().attention.names
     if attributes:
-        named = listed(attributes)
+        named = list_names(attributes)
         sentences.append(
             phrase(ENGLISH, "hierarchical.attention", named=named, source=Cite("gilbride2006"))
         )
     if model._looking_ is not None:
         sentences.append(
-            phrase(ENGLISH, "hierarchical.attention.by", named=listed(model._looking_.names))
+            phrase(ENGLISH, "hierarchical.attention.by", named=list_names(model._looking_.names))
         )
     sentences.append(phrase(ENGLISH, "hierarchical.prior", logarithms=logarithms, **numbers))
     sentences.append(phrase(ENGLISH, "hierarchical.sampler", source=Cite("yu2011")))
@@ -286,7 +292,7 @@ _IGNORED = {"share": "attends", "low": "high", "high": "low"}
 
 
 _MULTINOMIAL = (
-    asked(lambda model: ENGLISH["logit.asked"]),
+    make_question_maker(lambda model: ENGLISH["logit.asked"]),
     *MARKET_FINDINGS,
     build_simulator_maker(),
 )

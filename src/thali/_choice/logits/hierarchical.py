@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import between, one_of, positive
+from thali._arguments import check_allowed, check_open_interval, check_positive
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._inference.indexing import space_evenly
 from thali._inference.warn import is_quiet
-from thali._model.chain_model import RunByChains
+from thali._model.chain_model import MarkovChainModel
 from thali._model.prior_sample import PriorSample
 from thali._model.requirements import requires
 from thali._model.sampling import Sampling
@@ -21,8 +21,8 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..answers.check import ChoiceModelCheck, read_summary_rows
 from ..answers.chooser import check_probability
-from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import of_tastes
+from ..answers.logit_chooser import LogitChooser, LogitReports
+from ..answers.segments import estimate_taste_preferences
 from ..coding import (
     Coding,
     build_coding,
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
 def modelled_attention(model: Any, name: str) -> None:
     """Require draws of which attributes respondents attend to."""
-    model._fitted()
+    model._require_posterior()
     if model._attention is None:
         raise ArgumentError(
             "This model was fitted without attribute non-attendance; refit with ",
@@ -84,7 +84,7 @@ def modelled_attention(model: Any, name: str) -> None:
         )
 
 
-class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
+class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
     r"""The hierarchical logit: every person has tastes of their own, which are normally
     distributed.
 
@@ -194,7 +194,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
     """
 
     _FINDINGS: ClassVar[str] = "thali._choice.logits.findings"
-    _stored_as: ClassVar[dict[str, str]] = {"attention": "_attention"}
+    _ATTRIBUTE_OF_ARGUMENT: ClassVar[dict[str, str]] = {"attention": "_attention"}
     posterior_: "xarray.DataTree"
     coef_: "pd.Series"
     individual_: "pd.DataFrame"
@@ -306,14 +306,16 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
             if is_quiet()
             else describe_contradicted_directions(data, parse_directions("signs", self.signs, data))
         )
-        return self._carry_out(
-            self._job_of(sampling, str(data), [*remarks, contradicted] if contradicted else remarks)
+        return self._run_job(
+            self._build_job(
+                sampling, str(data), [*remarks, contradicted] if contradicted else remarks
+            )
         )
 
-    def _usual_run(self) -> dict[str, Any]:
+    def _get_comparison_run(self) -> dict[str, Any]:
         return {"draws": 1000}
 
-    def _answers(self) -> Facts:
+    def _headline_facts(self) -> Facts:
         many = self._view.draws["beta"].size > MAX_EXACT
         files = (
             "files",
@@ -321,13 +323,13 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
             " log-likelihoods",
         )
         return (
-            *super()._answers(),
+            *super()._headline_facts(),
             *build_measured_facts(self._coding_, self._scheme_),
             *((files,) if many else ()),
         )
 
-    def _attributes_for_file(self) -> dict[str, Any]:
-        found = super()._attributes_for_file()
+    def _select_storable_attributes(self) -> dict[str, Any]:
+        found = super()._select_storable_attributes()
         if self._view.draws["beta"].size > MAX_EXACT:  # log-likelihoods follow from tastes and data
             tree = found["posterior_"]
             kept = {
@@ -347,7 +349,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
             refuse_rising(data, coding, price)
         return data, parts
 
-    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
+    def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
         return sampling_of(source, run, self._parts(source))
 
     def _parts(self, data: "ChoiceExperiment") -> "FitArguments":
@@ -361,17 +363,17 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         covariates = covariates_of(self.by, data.people, data.n_respondents)
         return FitArguments(coding, scale, covariates, attention, self._prior(len(coding.names)))
 
-    def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
+    def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
         data = require_experiment(data, self.constants)
         return sample_tastes(self._parts(data), data, rngs)
 
-    def _observed(self, data: Any) -> dict[str, np.ndarray]:
+    def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
         data = require_experiment(data, self.constants)
         return (
             {"chosen": data.chosen} if tuple(data.respondents) == tuple(self._respondents_) else {}
         )
 
-    def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+    def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
         beta = self._view.draws["beta"].values
         return draw_logit_choices(
             beta,
@@ -387,7 +389,9 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
     def _price(self, data: "ChoiceExperiment", coding: "Coding") -> str | None:
         """The attribute of money in willingness-to-pay space."""
         return (
-            price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
+            price_of_space(data, coding)
+            if check_allowed("space", self.space, SPACES) == MONEY
+            else None
         )
 
     def _prior(self, p: int) -> Any:
@@ -444,8 +448,8 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         care very much.
         """
         posterior = self._view.draws
-        ci = between("ci", ci, "the probability of an interval")
-        return self._once(f"attention {ci}", lambda: attention_tables(posterior, ci))
+        ci = check_open_interval("ci", ci, "the probability of an interval")
+        return self._compute_once(f"attention {ci}", lambda: attention_tables(posterior, ci))
 
     @requires(modelled_attention)
     def attention_by_scale(
@@ -495,9 +499,9 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         other = (
             usual
             if scale is None
-            else positive("scale", scale, "the prior scale of a variance between respondents")
+            else check_positive("scale", scale, "the prior scale of a variance between respondents")
         )
-        data = self._data_of_fit()
+        data = self._get_fit_data()
         if data is None:
             raise DataError(
                 "The second fit requires the data of the first, which the model file does not"
@@ -508,7 +512,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
             priors = {**(self.priors or {}), "scale": other}
             again = type(self)(**{**self.get_params(), "priors": priors})
             shares = (
-                again.fit(data, progressbar=progressbar, **self._run_settings())
+                again.fit(data, progressbar=progressbar, **self._get_run_settings())
                 .attention(ci)
                 .shares
             )
@@ -517,7 +521,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
             found.attrs.update(interval=ci, scales=(was, other))
             return found
 
-        return self._once(f"attention by scale {other} {ci}", compared)
+        return self._compute_once(f"attention by scale {other} {ci}", compared)
 
     def population(self, ci: float = INTERVAL) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the distribution of
@@ -553,7 +557,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         self, most: int, rng: np.random.Generator
     ) -> "tuple[ChoiceExperiment, np.ndarray]":
         """The data and replicates of all choices, at `most` draws."""
-        beta, data = self._view.draws["beta"].values, self._data_of_fit()
+        beta, data = self._view.draws["beta"].values, self._get_fit_data()
         if data is None:
             raise DataError(
                 "The check requires the data of the fit, which the model file does not contain;"
@@ -567,9 +571,11 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         return data, drawn["chosen"][0]
 
     def _preferences(self) -> "Preferences":
-        return of_tastes(flat(self._view.draws["beta"].values), self._coding_, self._data_of_fit())
+        return estimate_taste_preferences(
+            flat(self._view.draws["beta"].values), self._coding_, self._get_fit_data()
+        )
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         return read_summary_rows(self._view.draws) | rates_of(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
@@ -650,7 +656,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         return tuple(found) if found[1:] else found[0]
 
     def _chooser(self) -> "LogitChooser":
-        posterior, data = self._view.draws, self._data_of_fit()
+        posterior, data = self._view.draws, self._get_fit_data()
         if data is None:
             raise DataError(
                 "Individual results require the data of the fit, which the model file does not"

@@ -22,7 +22,7 @@ from ..answers.check import (
     list_share_names,
 )
 from ..answers.chooser import interval_ends
-from ..answers.logits import LogitChooser, level_differences
+from ..answers.logit_chooser import LogitChooser, iterate_level_differences
 from ..coding import Coding
 from ..logit import DIRECTIONS, choice_probabilities
 from .attention import COVARIATE, EFFECT, Attention, effects_of
@@ -636,7 +636,7 @@ def reported(
         utility /= np.repeat(np.add.reduceat(utility, starts, axis=2), sizes, axis=2)
         shares += _times(utility, levels[products])
     pairs = list_reference_pairs(data.scheme, np.zeros(len(data.attributes)))
-    found = level_differences(coding, data, pairs)
+    found = iterate_level_differences(coding, data, pairs)
     effects = np.stack([_effect(beta, steps, weights) for steps, weights in found], axis=-1)
     return build_report_arrays(
         shares / data.n_tasks,

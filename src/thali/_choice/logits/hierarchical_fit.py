@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.chains import FIRST_DRAWS, Run
-from thali._model.prior_sample import PriorSample, predictive_group
+from thali._model.prior_sample import PriorSample, build_predictive_group
 from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._people.columns import RespondentCovariates
@@ -120,7 +120,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sa
         found,
         settings=asked,
         first_draws=bound.first_draws,
-        bound=bound.max_draws,
+        data_max_draws=bound.max_draws,
         forecast=bound.forecast,
     )
 
@@ -213,7 +213,9 @@ def sample_tastes(
     )
     group = group.assign(reported(group["beta"].values, data, coding))
     fixed = {"observed_data": observed_group(data.chosen)}
-    predictive = predictive_group(fixed["observed_data"], group, {"chosen": np.array(chosen)[None]})
+    predictive = build_predictive_group(
+        fixed["observed_data"], group, {"chosen": np.array(chosen)[None]}
+    )
     return PriorSample(
         group, predictive, [(data.with_fields(chosen=choice),) for choice in chosen], fixed
     )

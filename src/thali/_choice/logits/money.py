@@ -8,7 +8,7 @@ import numpy as np
 from thali._labels import shorten
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.pay import price_among
+from ..answers.willingness_to_pay import find_price_attribute
 from ..coding import Coding
 from ..logit import encode_choices, maximise_log_likelihood
 
@@ -26,7 +26,7 @@ _CLEARLY = 3.0
 def price_of_space(data: "ChoiceExperiment", coding: Coding) -> str:
     """The attribute of money, whose coefficient is the scale."""
     setting = Setting("space", MONEY)
-    price = price_among(data.scheme)
+    price = find_price_attribute(data.scheme)
     if price is None:
         raise ArgumentError(
             setting,

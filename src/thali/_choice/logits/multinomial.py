@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._described import Facts
 from thali._labels import shorten
 from thali._model.base import Job, Model
@@ -17,7 +17,7 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..answers.logits import LogitAnswers, LogitChooser
+from ..answers.logit_chooser import LogitChooser, LogitReports
 from ..coding import (
     Coding,
     build_coding,
@@ -49,7 +49,7 @@ _STEPS = 7  # of Newton's method, usually
 _DRAWS, _SEED = 2_000, 0  # of the sampling distribution of the estimate
 
 
-class MultinomialLogit(LogitAnswers, Model):
+class MultinomialLogit(LogitReports, Model):
     r"""The multinomial logit, fitted by maximum likelihood: one vector of tastes for everybody.
 
     .. math:: P(x_j \mid X) = e^{x_j^T \beta} \Big/ \sum_{j' \in X} e^{x_{j'}^T \beta}
@@ -182,7 +182,7 @@ class MultinomialLogit(LogitAnswers, Model):
         -------
         MultinomialLogit
         """
-        return self._carry_out(self._checked(data))
+        return self._run_job(self._checked(data))
 
     def _checked(self, data: Any) -> Job:
         return self._job(require_experiment(data, self.constants))
@@ -201,7 +201,9 @@ class MultinomialLogit(LogitAnswers, Model):
 
         coding = build_coding(data, self.linear, self.knots, self.interactions)
         price = (
-            price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
+            price_of_space(data, coding)
+            if check_allowed("space", self.space, SPACES) == MONEY
+            else None
         )
         refuse_many_levels(data, coding.linear)
         tasks = encode_choices(data, coding)
@@ -247,7 +249,7 @@ class MultinomialLogit(LogitAnswers, Model):
             forecast=Forecast(seconds, seconds),
         )
 
-    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+    def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.index[self.coef_.isna().to_numpy()])):
             yield DataWarning(
                 f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"
@@ -267,7 +269,7 @@ class MultinomialLogit(LogitAnswers, Model):
                 " attributes that almost determine each other."
             )
 
-    def _answers(self) -> Facts:
+    def _headline_facts(self) -> Facts:
         found = (
             ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"),
             ("AIC", f"{self.aic_:,.2f}"),
@@ -345,7 +347,7 @@ class MultinomialLogit(LogitAnswers, Model):
 
         return append_interval(of(self._tastes()), drawn, ci)
 
-    def _data_of_fit(self) -> "ChoiceExperiment":
+    def _get_fit_data(self) -> "ChoiceExperiment":
         return self._data_
 
     def _chooser(self) -> "LogitChooser":

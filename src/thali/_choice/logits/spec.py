@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from thali._arguments import positive
+from thali._arguments import check_positive
 from thali._data.kinds import EXPERIMENTS
 from thali._model.options import (
     ATTENTION,
@@ -40,7 +40,7 @@ def check_priors(name: str, priors: Any) -> dict[str, float]:
     if not isinstance(given, Mapping) or not given.keys() <= {*SIZES}:
         sizes = ", ".join(SIZES)
         raise ArgumentError(Argument(name), f" must map some of {sizes} to numbers; got {given!r}.")
-    return {size: positive(name, value, f"the prior {size}") for size, value in given.items()}
+    return {size: check_positive(name, value, f"the prior {size}") for size, value in given.items()}
 
 
 PRIORS = Option(

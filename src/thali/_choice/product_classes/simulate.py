@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._compile.jit import compiled, part, scalar
 from thali._data.experiments.design import build_design
-from thali._model.prior_sample import PriorSample, predictive_group
+from thali._model.prior_sample import PriorSample, build_predictive_group
 
 from .engines.draw_records import DrawRecorder
 from .likelihood import (
@@ -155,7 +155,9 @@ def sample_classes_prior(
     group = build_scalar_group(draws).assign(
         label_reports(simulate_reports(draws, design, cores=1), draws, design)
     )
-    predictive = predictive_group(design.observed(), group, {"chosen": np.array(chosen)[None]})
+    predictive = build_predictive_group(
+        design.observed(), group, {"chosen": np.array(chosen)[None]}
+    )
     new_data = [(data.with_fields(chosen=choice),) for choice in chosen]
     return PriorSample(
         group,

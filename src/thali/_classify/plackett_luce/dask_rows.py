@@ -78,11 +78,9 @@ def prepare_dask_rows(
     check_transform(transform)
     scan = scan_blocks(X, y, sample_weight, model)
     names = [f"x{j}" for j in range(X.shape[1])]
-    standard = (
-        compute_block_standardization(scan, names)
-        if standardize and transform is not None
-        else None
-    )
+    standard = None
+    if standardize and transform is not None:
+        standard = compute_block_standardization(scan, names)
     design = PlackettLuceDesign.from_standardization(standard, names, transform, scan.first[None])
     blocks = persist(
         *(delayed(_build_block_rows)(x, label, design, scan.classes) for x, label in scan.pairs)

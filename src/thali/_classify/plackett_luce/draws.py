@@ -131,10 +131,8 @@ def select_logit_rows(n_rows: int) -> np.ndarray:
 def _log_prior(
     prior: "WeightPrior", a: np.ndarray, log_weights: np.ndarray, n_weights: int
 ) -> dict[str, np.ndarray]:
-    """Compute log priors of a and of `n_weights` relative weights.
-
-    p(a) ∝ 1/a in its range; the weights have the prior Dirichlet(a, ..., a).
-    """
+    """Compute log priors of a and of `n_weights` relative weights."""
+    # p(a) ∝ 1/a in its range; the weights have the prior Dirichlet(a, ..., a).
     from scipy.special import gammaln
 
     log_priors = {"a": -np.log(a) - np.log(prior.high - prior.low)} if prior.learned else {}
@@ -388,9 +386,8 @@ def sample_prior_weights(
     a_draws, weights, codes, likelihoods = [], [], [], []
     for rng in rngs:
         a = math.exp(rng.uniform(prior.low, prior.high)) if prior.learned else math.exp(prior.low)
-        log_weights = _sample_log_gamma(
-            rng, a, (len(classes), W.shape[1])
-        )  # the rate b has no influence
+        # the rate b has no influence
+        log_weights = _sample_log_gamma(rng, a, (len(classes), W.shape[1]))
         log_scores = np.logaddexp.reduce(logs[:, None, :] + log_weights, axis=2)
         log_p = log_scores - np.logaddexp.reduce(log_scores, axis=1, keepdims=True)
         row_codes = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)

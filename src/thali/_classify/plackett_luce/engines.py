@@ -9,7 +9,7 @@ import numpy as np
 from thali._data.rows import TrainingData
 from thali._described import Facts
 from thali._model.base import Job
-from thali._model.engine import Chains, Engine
+from thali._model.engine import ChainEngine, Engine
 from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
@@ -38,7 +38,7 @@ ADVICE = Advice(stuck=_STUCK)
 _BLOCK_ROWS = 4096  # rows predicted at a time
 
 
-class GibbsEngine(Chains):
+class GibbsEngine(ChainEngine):
     """Gibbs sampling of `posterior_`; attributes of the fit are means."""
 
     def check_arguments(self, model: "PlackettLuceRegression") -> None:
@@ -60,7 +60,7 @@ class GibbsEngine(Chains):
                 " for a Dask array.",
             )
         refuse_fractional_weights(data.counts, ("map", "variational"))
-        return model._job_of(model._sampling(data, run), "")
+        return model._build_job(model._build_sampling(data, run), "")
 
     def compute_probabilities(
         self, model: "PlackettLuceRegression", matrix: np.ndarray
@@ -136,7 +136,7 @@ class WeightMaximumEngine(AscentEngine):
         """Build the job of a fit."""
         from .map_estimate import maximise_weights
 
-        def work() -> dict[str, Any]:
+        def fit_attributes() -> dict[str, Any]:
             import pandas
 
             fit = maximise_weights(data, float(model.a), float(model.b))
@@ -161,16 +161,13 @@ class WeightMaximumEngine(AscentEngine):
                 "slope_": fit.slope,
             }
 
-        return Job(work)
+        return Job(fit_attributes)
 
-    def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
-            small = model.a_ < 1.0
-            advice = (
-                "choose a = 1, where a maximum exists"
-                if small
-                else "standardise the covariates or choose a larger a"
-            )
+            advice = "standardise the covariates or choose a larger a"
+            if model.a_ < 1.0:
+                advice = "choose a = 1, where a maximum exists"
             yield ConvergenceWarning(
                 f"The weights have not converged after {model._n_passes_} sweeps over the data"
                 f" (gradient {model.slope_:.1e} per row); {advice}."
@@ -207,7 +204,7 @@ class VariationalEngine(AscentEngine):
 
         build_weight_prior(model.a, model.a_range, model.b)
 
-        def work() -> dict[str, Any]:
+        def fit_attributes() -> dict[str, Any]:
             fit = fit_variational(data, a=model.a, a_range=model.a_range, b=float(model.b))
             means = fit.shapes / fit.rates
             return {
@@ -222,9 +219,9 @@ class VariationalEngine(AscentEngine):
                 "converged_": fit.converged,
             }
 
-        return Job(work)
+        return Job(fit_attributes)
 
-    def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
             yield ConvergenceWarning(
                 f"The lower bound is still increasing after {model._n_passes_} sweeps over the"
@@ -303,10 +300,10 @@ def build_gibbs_sampling(
     from .draws import build_weight_tree
     from .state import repeat_rows
 
-    m, n_classes = model, len(model.classes_)
+    n_classes = len(model.classes_)
     W, codes = repeat_rows(source)
     default_settings = build_gibbs_settings(
-        W.size, m.a, m.a_range, m.b, run.min_draws, run.tune, run.chains, run.thin
+        W.size, model.a, model.a_range, model.b, run.min_draws, run.tune, run.chains, run.thin
     )
     bound = limit_run(run, default_settings.thin, CELL_SECONDS * W.size * n_classes)
     run = bound.run._replace(thin=bound.thin)
@@ -318,15 +315,19 @@ def build_gibbs_sampling(
         return build_weight_chains(replace(settings, draws=draws), W, codes, n_classes, seed)
 
     def build_tree(chains: Sequence[WeightChain]) -> "xarray.DataTree":
-        return build_weight_tree(chains, settings, source, m.classes_, m._columns_)
+        return build_weight_tree(chains, settings, source, model.classes_, model._columns_)
 
     def build_attributes(
         tree: "xarray.DataTree", chains: Sequence[WeightChain], seed: Any
     ) -> dict[str, Any]:
         draws = PosteriorTree(tree).draws
         return {
-            "weights_": m._label_weights(draws["weights"].values.mean(axis=(0, 1)), m._columns_),
-            "a_": float(np.exp(np.log(draws["a"].values).mean())) if m.a is None else float(m.a),
+            "weights_": model._label_weights(
+                draws["weights"].values.mean(axis=(0, 1)), model._columns_
+            ),
+            "a_": float(np.exp(np.log(draws["a"].values).mean()))
+            if model.a is None
+            else float(model.a),
             "log_likelihood_": float(draws["log_likelihood"].values.mean()),
             "_n_passes_": sum(chain.sweeps for chain in chains),
         }
@@ -339,8 +340,8 @@ def build_gibbs_sampling(
         build_attributes,
         settings=bound.settings | {"thin": default_settings.thin},
         first_draws=bound.first_draws,
-        quicker=Setting("method", "variational"),
-        bound=bound.max_draws,
+        faster=Setting("method", "variational"),
+        data_max_draws=bound.max_draws,
         forecast=bound.forecast,
     )
 

@@ -187,10 +187,8 @@ def _find_rising_weights(point: WeightPoint, n: float, is_dead: Any) -> np.ndarr
 def _drop_weights(
     data: Any, point: WeightPoint, active: np.ndarray
 ) -> tuple[WeightPoint | None, int]:
-    """Set weights to zero that are better at zero.
-
-    Return the new point, or None, and the number of sweeps.
-    """
+    """Set weights to zero that are better at zero."""
+    # Return the new point, or None, and the number of sweeps.
     is_falling = active & (point.statistics.R < point.statistics.s)
     explained = point.weights * point.statistics.R
     bound, n_passes = _MIN_EXPLAINED, 0
@@ -213,10 +211,8 @@ def _drop_weights(
 def _restore_weights(
     data: Any, point: WeightPoint, is_rising: np.ndarray
 ) -> tuple[np.ndarray | None, int]:
-    """Raise zero weights so that the likelihood increases.
-
-    Return the weights, or None, and the number of sweeps.
-    """
+    """Raise zero weights so that the likelihood increases."""
+    # Return the weights, or None, and the number of sweeps.
     steepness = np.where(is_rising, point.statistics.R - point.statistics.s, 0.0)
     steepness /= steepness.sum()
     masses = 10.0 ** -np.arange(1, 11)
@@ -325,10 +321,8 @@ def maximise_weights(
 def _maximise_interior(
     data: Any, a: float, weights: np.ndarray, max_passes: int
 ) -> tuple[WeightPoint, int, int, bool]:
-    """Maximise the posterior for a > 1.
-
-    With many rows, start at the fit to a sample of them.
-    """
+    """Maximise the posterior for a > 1."""
+    # With many rows, start at the fit to a sample of them.
     passes = iterations = 0
     active = np.ones(weights.shape, bool)
     logs = np.log(weights[active])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._data.rows import TrainingData
 from thali._inference.chains import Run
 from thali._inference.warn import is_quiet
@@ -144,7 +144,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
     # With an attribute `transform`, scikit-learn would treat the model as a transformer; and it
     # requires that `vars` contains arguments only.
     __slots__ = ("_transform",)
-    _stored_as = {"transform": "_transform"}
+    _ATTRIBUTE_OF_ARGUMENT = {"transform": "_transform"}
     _learned = "weights"
     _ENGINES: ClassVar[Mapping[str, Engine]] = ENGINES
 
@@ -192,7 +192,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
         self.random_state = random_state
 
     def __getstate__(self) -> Any:
-        """Return what a copy is made of, with the setting that `vars` does not contain."""
+        """Return the state of a copy, with the setting that `vars` does not contain."""
         return super().__getstate__(), {"_transform": self._transform}
 
     def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
@@ -215,7 +215,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
             run,
         )
 
-    def _build_job(self, data: TrainingData, run: Run) -> Job:
+    def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         from .design import summarise_columns, warn_about_constants
 
         self._check_arguments()
@@ -244,7 +244,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
         )
 
     def _check_arguments(self) -> None:
-        one_of("standardize", self.standardize, (True, False))
+        check_allowed("standardize", self.standardize, (True, False))
         self._engine.check_arguments(self)
         build_weight_prior(self.a, self.a_range, self.b)
 
@@ -282,16 +282,16 @@ class PlackettLuceRegression(WeightTables, Classifier):
         warn_about_poor_fit(attributes["log_likelihood_"], self._class_count_)
         return attributes
 
-    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
+    def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
         return build_gibbs_sampling(self, source, run)
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of a (if learned), log-likelihood and log odds."""
         from .draws import collect_weight_summary
 
         return collect_weight_summary(self._view)
 
-    def _advice(self) -> "Advice":
+    def _get_advice(self) -> "Advice":
         return ADVICE
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":

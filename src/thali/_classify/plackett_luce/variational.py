@@ -79,7 +79,7 @@ def maximise_shape(
 
     counts = counts[counts > 0.0]
 
-    def derivatives(x: Any) -> Any:  # with respect to x = ln a
+    def differentiate(x: Any) -> Any:  # with respect to x = ln a
         a = math.exp(x)
         first = a * (float((digamma(a + counts) - digamma(a)).sum()) + slope)
         second = first + a * a * float((polygamma(1, a + counts) - polygamma(1, a)).sum())
@@ -87,20 +87,20 @@ def maximise_shape(
 
     left, right = math.log(low), math.log(high)
     x = min(max(math.log(a), left), right)
-    first, second = derivatives(x)
-    rises_at_start = first > 0.0
+    first, second = differentiate(x)
+    uphill = 1.0 if first > 0.0 else -1.0
     while True:
         if first > 0.0:
             left = x
         else:
             right = x
-        proposal = x - first / second if second < 0.0 else x + (1.0 if rises_at_start else -1.0)
+        proposal = x - first / second if second < 0.0 else x + uphill
         if not left < proposal < right:
             proposal = 0.5 * (left + right)
         if abs(proposal - x) < _SHAPE_TOLERANCE or right - left < _SHAPE_TOLERANCE:
             return math.exp(proposal)
         x = proposal
-        first, second = derivatives(x)
+        first, second = differentiate(x)
 
 
 # starting values of a; from a large a, all classes can become equally probable
@@ -248,10 +248,8 @@ _LOG_NEGLIGIBLE = 40.0  # e^-40 is negligible compared with 1
 
 @scalar
 def _count_equal_steps(log_t: Any, logs: Any, i: Any, margins: Any) -> Any:
-    """Count steps from ln t until a column becomes active.
-
-    It is 0 while a column is becoming active, infinity if none is left.
-    """
+    """Count steps from ln t until a column becomes active."""
+    # It is 0 while a column is becoming active, infinity if none is left.
     n_steps = math.inf
     for j in range(logs.shape[1]):
         x = log_t + logs[i, j]
@@ -264,10 +262,8 @@ def _count_equal_steps(log_t: Any, logs: Any, i: Any, margins: Any) -> Any:
 def _add_probability_integrals(
     logs: Any, shapes: Any, totals: Any, margins: Any, slopes: Any, probabilities: Any
 ) -> None:
-    """Add the integrals of each row to its probabilities.
-
-    `logs` contains ln(W / b), with 0 for the largest of a row.
-    """
+    """Add the integrals of each row to its probabilities."""
+    # `logs` contains ln(W / b), with 0 for the largest of a row.
     classes, p = shapes.shape
     for i in range(logs.shape[0]):
         total = 0.0

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import one_of, positive
+from thali._arguments import check_allowed, check_positive
 from thali._inference.chains import FIRST_DRAWS
 from thali._inference.warn import warn
 from thali._labels import shorten
@@ -53,17 +53,12 @@ THIN_HORSESHOE, THIN_HORSESHOE_WITHOUT_TRAJECTORIES = 3, 64
 def estimate_sweep_seconds(rows: int, columns: int, classes: int) -> float:
     """Estimate the CPU seconds of one Gibbs sweep."""
     cells, n_free_classes = rows * columns, classes - 1
-    product_seconds = (
-        cells * min(rows, columns) * (WIDE_PRODUCT_SECONDS if columns > rows else PRODUCT_SECONDS)
-    )
-    trajectory_seconds = (
-        TRAJECTORY_CELL_SECONDS * cells * classes
-        if count_trajectories(rows, columns, classes)
-        else 0.0
-    )
-    return (
-        SWEEP_SECONDS + n_free_classes * (ROW_SECONDS * rows + product_seconds) + trajectory_seconds
-    )
+    number_seconds = WIDE_PRODUCT_SECONDS if columns > rows else PRODUCT_SECONDS
+    product_seconds = cells * min(rows, columns) * number_seconds
+    seconds = SWEEP_SECONDS + n_free_classes * (ROW_SECONDS * rows + product_seconds)
+    if count_trajectories(rows, columns, classes):
+        seconds += TRAJECTORY_CELL_SECONDS * cells * classes
+    return seconds
 
 
 def estimate_approximation_seconds(rows: int, columns: int, classes: int) -> float:
@@ -72,9 +67,8 @@ def estimate_approximation_seconds(rows: int, columns: int, classes: int) -> flo
     Few rows need many steps.
     """
     q = classes - 1
-    steps = (
-        NORMAL_STEPS if rows >= MIN_ROWS_PER_COEFFICIENT * columns * q else NORMAL_STEPS_OF_FEW_ROWS
-    )
+    has_few_rows = rows < MIN_ROWS_PER_COEFFICIENT * columns * q
+    steps = NORMAL_STEPS_OF_FEW_ROWS if has_few_rows else NORMAL_STEPS
     return steps * (
         CUBE_SECONDS * (columns * q) ** 3 + MOMENT_SECONDS * rows * columns**2 * q * (q + 1) / 2
     )
@@ -92,16 +86,14 @@ def choose_method(method: str, prior: str, rows: int, columns: int, classes: int
     coefficients = columns * (classes - 1)
     if prior != "laplace" or coefficients > MAX_COEFFICIENTS:
         return "polya-gamma"
-    sweep_seconds, sampling_seconds = (
-        estimate_sweep_seconds(rows, columns, classes),
-        estimate_sampling_seconds(rows, columns, classes),
-    )
-    max_seconds = (
-        MAX_SAMPLING_SECONDS if MIN_ROWS_PER_COEFFICIENT * coefficients <= rows else BUDGET
-    )
-    min_seconds = max(BUDGET, 4 * 2 * MIN_DRAWS * sweep_seconds)  # of a run within the budget
+    has_few_rows = rows < MIN_ROWS_PER_COEFFICIENT * coefficients
+    max_seconds = BUDGET if has_few_rows else MAX_SAMPLING_SECONDS
+    if estimate_sampling_seconds(rows, columns, classes) <= max_seconds:
+        return "polya-gamma"
+    min_sweeps = 4 * 2 * MIN_DRAWS  # of a run within the budget
+    min_seconds = max(BUDGET, min_sweeps * estimate_sweep_seconds(rows, columns, classes))
     is_quick = estimate_approximation_seconds(rows, columns, classes) < min_seconds
-    return "variational" if sampling_seconds > max_seconds and is_quick else "polya-gamma"
+    return "variational" if is_quick else "polya-gamma"
 
 
 def estimate_sampling_seconds(rows: int, columns: int, classes: int) -> float:
@@ -174,10 +166,10 @@ class DenseColumns:
         return residuals.T @ self.Z
 
     def compute_gram(
-        self, weights: np.ndarray, rows: np.ndarray, columns: np.ndarray
+        self, weights: np.ndarray, columns_a: np.ndarray, columns_b: np.ndarray
     ) -> np.ndarray:
         """Return Z_a^T diag(weights) Z_b for two selections of columns."""
-        return self.Z[:, rows].T @ (weights[:, None] * self.Z[:, columns])
+        return self.Z[:, columns_a].T @ (weights[:, None] * self.Z[:, columns_b])
 
 
 class SparseColumns:
@@ -206,13 +198,13 @@ class SparseColumns:
         return (self.S.T @ residuals).T - np.outer(residuals.sum(axis=0), self.shift)
 
     def compute_gram(
-        self, weights: np.ndarray, rows: Any = slice(None), columns: Any = slice(None)
+        self, weights: np.ndarray, columns_a: Any = slice(None), columns_b: Any = slice(None)
     ) -> np.ndarray:
         """Return Z_a^T diag(weights) Z_b for two selections of columns."""
         from scipy import sparse
 
-        a, b = self.S[:, rows], self.S[:, columns]
-        s, t = self.shift[rows], self.shift[columns]
+        a, b = self.S[:, columns_a], self.S[:, columns_b]
+        s, t = self.shift[columns_a], self.shift[columns_b]
         gram = (a.T @ (sparse.diags_array(weights) @ b)).toarray()
         gram -= np.outer(a.T @ weights, t) + np.outer(s, b.T @ weights)
         return gram + weights.sum() * np.outer(s, t)
@@ -273,12 +265,12 @@ class BlockColumns:
         )
 
     def compute_gram(
-        self, weights: np.ndarray, rows: np.ndarray, columns: np.ndarray
+        self, weights: np.ndarray, columns_a: np.ndarray, columns_b: np.ndarray
     ) -> np.ndarray:
         """Return Z_a^T diag(weights) Z_b for two selections of columns."""
         pieces = [weights[block_rows] for block_rows in self._parts]
         return sum_over_blocks(
-            _compute_block_gram, list(zip(self._held, pieces, strict=True)), rows, columns
+            _compute_block_gram, list(zip(self._held, pieces, strict=True)), columns_a, columns_b
         )
 
 
@@ -288,10 +280,10 @@ def _multiply_block_transposed(block: tuple[DenseColumns, np.ndarray]) -> np.nda
 
 
 def _compute_block_gram(
-    block: tuple[DenseColumns, np.ndarray], rows: np.ndarray, columns: np.ndarray
+    block: tuple[DenseColumns, np.ndarray], columns_a: np.ndarray, columns_b: np.ndarray
 ) -> np.ndarray:
     """Return Z_a^T diag(weights) Z_b of one block and its weights."""
-    return block[0].compute_gram(block[1], rows, columns)
+    return block[0].compute_gram(block[1], columns_a, columns_b)
 
 
 PRIORS = ("laplace", "horseshoe")
@@ -320,8 +312,8 @@ class CoefficientPrior(NamedTuple):
 
 def read_prior(model: Any) -> CoefficientPrior:
     """Check the arguments of the prior and return it."""
-    one_of("method", model.method, METHODS)
-    is_horseshoe = one_of("prior", model.prior, PRIORS) == "horseshoe"
+    check_allowed("method", model.method, METHODS)
+    is_horseshoe = check_allowed("prior", model.prior, PRIORS) == "horseshoe"
     if is_horseshoe and model.method in (*NORMAL_METHODS, "map"):
         raise ArgumentError(
             Setting("method", model.method),
@@ -338,13 +330,13 @@ def read_prior(model: Any) -> CoefficientPrior:
             Argument("eta"),
             ".",
         )
-    eta = None if model.eta is None else positive("eta", model.eta, "a rate")
-    shape = positive("shape", model.shape, "the shape of the Gamma prior on eta")
-    rate = positive("rate", model.rate, "the rate of the Gamma prior on eta")
+    eta = None if model.eta is None else check_positive("eta", model.eta, "a rate")
+    shape = check_positive("shape", model.shape, "the shape of the Gamma prior on eta")
+    rate = check_positive("rate", model.rate, "the rate of the Gamma prior on eta")
     if eta is None and model.method == "map":
         eta = shape / rate
-    scale = positive("global_scale", model.global_scale, "the scale of the prior on tau")
-    intercept = bool(one_of("fit_intercept", model.fit_intercept, (True, False)))
+    scale = check_positive("global_scale", model.global_scale, "the scale of the prior on tau")
+    intercept = bool(check_allowed("fit_intercept", model.fit_intercept, (True, False)))
     return CoefficientPrior(eta, shape, rate, intercept, model.prior, scale)
 
 
@@ -370,7 +362,7 @@ def choose_standardization(
 ) -> Standardization:
     """Return the standardisation of the covariates, or none if not requested."""
     low, high = compute_column_ranges(matrix)
-    if one_of("standardize", standardize, (True, False)):
+    if check_allowed("standardize", standardize, (True, False)):
         standard = compute_standardization(matrix, names, counts)
         # columns of zeros are expected: words that these rows lack
         warn_about_constant_columns(standard, names, is_sparse(matrix) & (low == 0.0))

@@ -78,13 +78,14 @@ def sample_start(
     They differ between chains.
     """
     A = problem.covariates
-    m, n = A.shape[::-1] if problem.wide else A.shape
+    columns = A.T if problem.wide else A
+    m, n = columns.shape
     is_free = np.arange(problem.classes) != problem.reference
     row_norm = np.sqrt((A**2).sum() / n)
     coef = np.where(
         is_free[:, None], rng.normal(size=(problem.classes, m)) * (2.0 / max(row_norm, 1e-100)), 0.0
     )
-    linear = np.ascontiguousarray(coef @ (A.T if problem.wide else A))
+    linear = np.ascontiguousarray(coef @ columns)
     variance = np.full((problem.classes, m), INTERCEPT_VARIANCE)
     real = np.zeros(6)
     real[ETA] = 1.0 if eta is None else eta

@@ -12,7 +12,7 @@ import numpy as np
 from thali._data.rows import TrainingData
 from thali._inference.chains import Run
 from thali._model.base import Job
-from thali._model.sampling import sampled
+from thali._model.sampling import run_sampling
 from thali.errors import Argument, ArgumentError
 
 from ..dask_blocks import (
@@ -107,7 +107,7 @@ def _fit_dask_approximation(
     )
     ones, numbers = np.ones(len(codes)), np.arange(len(codes))
     source = TrainingData(no_rows, codes, ones, numbers, ones, numbers)
-    return sampled(model, model._sampling(source, run))
+    return run_sampling(model, model._build_sampling(source, run))
 
 
 def _choose_dask_standardization(

@@ -106,10 +106,8 @@ def build_posterior_tree(
 def _log_class_probability(
     coefs: np.ndarray, problem: "CoefficientProblem", rows: np.ndarray
 ) -> np.ndarray:
-    """Compute ln P of each row's class, shape (chains, draws, rows).
-
-    `coefs` has shape (chains, draws, K, m).
-    """
+    """Compute ln P of each row's class, shape (chains, draws, rows)."""
+    # `coefs` has shape (chains, draws, K, m).
     A = problem.covariates
     if isinstance(A, SparseColumns):
         products = A.select_rows(rows).multiply(coefs.reshape(-1, A.m))
@@ -126,11 +124,10 @@ def _log_class_probability(
 def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> dict[str, np.ndarray]:
     """Compute the log prior of learned scales, coefficients and intercepts."""
     variables = {name: posterior[name].values for name in posterior.data_vars}
-    log_priors = (
-        _log_horseshoe_prior(variables, problem)
-        if problem.prior == HORSESHOE
-        else _log_laplace_prior(variables, problem)
-    )
+    if problem.prior == HORSESHOE:
+        log_priors = _log_horseshoe_prior(variables, problem)
+    else:
+        log_priors = _log_laplace_prior(variables, problem)
     if "intercept" in posterior:
         square = posterior["intercept"].values ** 2 / INTERCEPT_VARIANCE
         log_priors["intercept"] = -0.5 * (square + np.log(2.0 * np.pi * INTERCEPT_VARIANCE)).sum(
@@ -142,10 +139,8 @@ def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> di
 def _log_laplace_prior(
     posterior: dict[Any, np.ndarray], problem: "CoefficientProblem"
 ) -> dict[str, np.ndarray]:
-    """Compute the log prior: Laplace coefficients with the rate √eta.
-
-    eta ~ Gamma(shape, rate) if it is learned.
-    """
+    """Compute the log prior: Laplace coefficients with the rate √eta."""
+    # eta ~ Gamma(shape, rate) if it is learned.
     from scipy.special import gammaln, xlogy
 
     eta, coef = posterior["eta"], posterior["coef"]
@@ -164,10 +159,8 @@ def _log_laplace_prior(
 def _log_horseshoe_prior(
     posterior: dict[Any, np.ndarray], problem: "CoefficientProblem"
 ) -> dict[str, np.ndarray]:
-    """Compute the log prior of tau, c and the coefficients given both.
-
-    tau is half-Cauchy, c² inverse gamma; the density returned is the density of c.
-    """
+    """Compute the log prior of tau, c and the coefficients given both."""
+    # tau is half-Cauchy, c² inverse gamma; the density returned is the density of c.
     from scipy.special import gammaln
 
     tau, slab, coef = posterior["tau"], posterior["slab"], posterior["coef"]
@@ -285,11 +278,9 @@ def compute_posterior_means(
     """Return posterior means in units of X, as fitted attributes."""
     draws = posterior.draws
     scaled_means = draws["coef"].values.mean(axis=(0, 1))
-    at_mean = (
-        draws["intercept"].values.mean(axis=(0, 1))
-        if "intercept" in draws
-        else np.zeros(len(scaled_means))
-    )
+    at_mean = np.zeros(len(scaled_means))
+    if "intercept" in draws:
+        at_mean = draws["intercept"].values.mean(axis=(0, 1))
     log_likelihood = float(posterior.log_likelihood.mean())
     return {
         **convert_to_original_units(scaled_means, at_mean, standard),
@@ -347,7 +338,7 @@ def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFr
     return frame.iloc[order].reset_index(drop=True)
 
 
-# What a sparse multinomial logit answers about its coefficients -----------------------------------
+# Tables of the coefficients of a fitted sparse logit ----------------------------------------------
 
 
 class CoefficientTables:

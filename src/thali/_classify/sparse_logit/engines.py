@@ -12,7 +12,7 @@ from thali._inference.progress import format_duration
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
 from thali._model.base import Job
-from thali._model.engine import Chains, Engine, Forecast, refuse_of_chains
+from thali._model.engine import ChainEngine, Engine, Forecast, refuse_chain_argument
 from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
@@ -59,14 +59,25 @@ ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"
 def check_normal_run(model: "SparseMultinomialLogit", run: Run, n_rows: float) -> None:
     """Raise an error for arguments of chains, or too many coefficients."""
     if run.thin is not None and model.method != "auto":
-        refuse_of_chains(
+        refuse_chain_argument(
             "thin", "polya-gamma", ", because draws from the chosen method are already independent"
         )
     columns = int(model._standard_.varies.sum()) + read_prior(model).intercept
     check_approximation_size((len(model.classes_) - 1) * columns, n_rows)
 
 
-class CoefficientSamplingEngine(Chains):
+def warn_about_duration(seconds: float) -> None:
+    """Warn that a normal approximation takes long."""
+    warn(
+        LongRunWarning(
+            f"This fit takes about {format_duration(seconds)}. ",
+            Setting("method", "map"),
+            " is faster, but gives no intervals.",
+        )
+    )
+
+
+class CoefficientSamplingEngine(ChainEngine):
     """Gibbs sampling, and the base of all methods that make draws."""
 
     takes_sparse = False
@@ -116,8 +127,8 @@ class CoefficientSamplingEngine(Chains):
             build_attributes,
             settings=bound.settings | {"thin": thin},
             first_draws=bound.first_draws,
-            quicker=Setting("method", "variational") if prior.name == "laplace" else None,
-            bound=bound.max_draws,
+            faster=Setting("method", "variational") if prior.name == "laplace" else None,
+            data_max_draws=bound.max_draws,
             forecast=bound.forecast,
         )
 
@@ -125,13 +136,15 @@ class CoefficientSamplingEngine(Chains):
         """Build the job of a fit."""
         matrix = data.matrix if is_sparse(data.matrix) else model._standard_.varying(data.matrix)
         source = data._replace(matrix=matrix)
-        return model._job_of(model._sampling(source, run), model._describe_size(len(data.row)))
+        return model._build_job(
+            model._build_sampling(source, run), model._describe_size(len(data.row))
+        )
 
     def advice(self, model: Any) -> Advice:
         """Return advice for chains that have not converged."""
         return Advice()
 
-    def agreement(self, model: Any) -> "ConvergenceCheck":
+    def check_chains(self, model: Any) -> "ConvergenceCheck":
         from thali._posterior.convergence import check_convergence
         from thali._posterior.summary import summary_table
 
@@ -139,7 +152,7 @@ class CoefficientSamplingEngine(Chains):
 
         return check_convergence(
             summary_table(collect_summary_draws(model._view, MAX_CHECKED_COEFFICIENTS)),
-            model._advice(),
+            model._get_advice(),
         )
 
     def compute_probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
@@ -173,13 +186,7 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
         columns = int(standard.varies.sum()) + prior.intercept
         seconds = estimate_approximation_seconds(len(source.codes), columns, len(model.classes_))
         if run.progressbar and dask_posterior is None and seconds > MAX_SAMPLING_SECONDS:
-            warn(
-                LongRunWarning(
-                    f"This fit takes about {format_duration(seconds)}. ",
-                    Setting("method", "map"),
-                    " is faster, but gives no intervals.",
-                )
-            )
+            warn_about_duration(seconds)
 
         @cache
         def fit_posterior() -> tuple[CoefficientProblem, NormalPosterior]:
@@ -214,11 +221,11 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
                 attributes["_normal_"] = dask_posterior
             return attributes | compute_posterior_means(PosteriorTree(tree), standard)
 
-        draw_seconds = (
-            DRAW_SECONDS * run.chains * run.min_draws * columns * (len(model.classes_) - 1)
-        )
-        total = seconds + draw_seconds
-        forecast = None if dask_posterior is not None else Forecast(total, total)
+        forecast = None
+        if dask_posterior is None:
+            coefficients = columns * (len(model.classes_) - 1)
+            seconds += DRAW_SECONDS * run.chains * run.min_draws * coefficients
+            forecast = Forecast(seconds, seconds)
         return Sampling(
             source,
             run,
@@ -229,8 +236,8 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
             forecast=forecast,
         )
 
-    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        yield from super().outcome(model, job)
+    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        yield from super().list_warnings(model, job)
         if not model.converged_:
             yield ConvergenceWarning(
                 "The normal approximation has not converged; use ",
@@ -250,8 +257,8 @@ class AutomaticEngine(CoefficientSamplingEngine):
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         return model._used_engine.sampling(model, source, run)
 
-    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        yield from model._used_engine.outcome(model, job)
+    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        yield from model._used_engine.list_warnings(model, job)
 
     def advice(self, model: Any) -> Advice:
         return model._used_engine.advice(model)
@@ -278,7 +285,7 @@ class PenalizedMaximumEngine(Engine):
             model._describe_size(len(data.row)),
         )
 
-    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
             yield ConvergenceWarning(
                 f"The coefficients have not converged after {model.n_iter_} steps (slope"

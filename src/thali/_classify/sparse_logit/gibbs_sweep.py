@@ -42,11 +42,9 @@ LAPLACE, HORSESHOE = 0, 1  # priors
 _MIN_ROOT_ETA = 1e-150  # smallest sqrt(eta) whose square is a float
 # variances whose square root and inverse are floats
 _MIN_VARIANCE, _MAX_VARIANCE = 1e-300, 1e100
-_MAX_WIDE = 1e13  # above it `draw_wide` loses precision
-_LOG_MIN_WIDTH, _LOG_MAX_WIDTH = (
-    math.log(0.1),
-    math.log(4.0),
-)  # widths of steps of ln tau², as logarithms
+_MAX_WIDE = 1e13  # `draw_coefficients_by_row` loses precision above it
+# smallest and largest width of steps of ln tau², as logarithms
+_LOG_MIN_WIDTH, _LOG_MAX_WIDTH = math.log(0.1), math.log(4.0)
 _TARGET_ACCEPTANCE = 0.4  # of the scale move
 
 
@@ -293,7 +291,7 @@ def draw_common_shift(rng: np.random.Generator, problem: Any, state: Any) -> Non
 
 @scalar
 def _subtract_reference(problem: Any, state: Any) -> None:
-    """Subtract the coefficients of the reference from those of other classes."""
+    """Subtract the reference's coefficients from the coefficients of other classes."""
     r = problem.reference
     _update_predictors(problem, state, r)
     for k in range(problem.classes):

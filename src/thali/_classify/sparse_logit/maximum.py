@@ -177,10 +177,8 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
     def _compute_curvature(
         self, here: CoefficientPoint, class_index: np.ndarray, column: np.ndarray
     ) -> np.ndarray:
-        """Return second derivatives of minus the log-likelihood and intercepts' prior.
-
-        They are Z_a^T diag(c p_k (1{k=l} - p_l)) Z_b.
-        """
+        """Return second derivatives of minus the log-likelihood and intercepts' prior."""
+        # They are Z_a^T diag(c p_k (1{k=l} - p_l)) Z_b.
         class_positions = [np.flatnonzero(class_index == k) for k in range(here.coef.shape[0])]
         curvature = np.empty((len(column), len(column)))
         for k, rows in enumerate(class_positions):
@@ -254,10 +252,8 @@ def find_largest_eta(observed: ObservedRows) -> float:
 # The fit by the posterior mode, its path over eta, and predictions
 
 
-N_PATH_POINTS, SMALLEST_ETA_SHARE = (
-    30,
-    1e-4,
-)  # the smallest as a share of the largest
+# number of eta of a path, and the smallest as a share of the largest
+N_PATH_POINTS, SMALLEST_ETA_SHARE = 30, 1e-4
 
 
 def build_observed_rows(
@@ -283,10 +279,9 @@ def build_maximum_job(
     model: "SparseMultinomialLogit", observed: "ObservedRows", eta: float, size: str
 ) -> Job:
     """Build the job that fits the posterior mode."""
-
     reference = model._find_reference_index()
 
-    def work() -> dict[str, Any]:
+    def fit_mode() -> dict[str, Any]:
         mode = maximise_posterior(observed, eta)
         scaled = mode.coef[:, : observed.n_penalised]
         at_mean = mode.coef[:, -1] if model.fit_intercept else np.zeros(len(scaled))
@@ -302,7 +297,7 @@ def build_maximum_job(
             "converged_": mode.converged,
         }
 
-    return Job(work, data=size)
+    return Job(fit_mode, data=size)
 
 
 def convert_to_original_units(

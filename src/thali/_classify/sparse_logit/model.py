@@ -218,7 +218,7 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         self.chains = chains
         self.random_state = random_state
 
-    def _build_job(self, data: TrainingData, run: Run) -> Job:
+    def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         prior = read_prior(self)
         self._find_reference_index()
         if is_sparse(data.matrix):
@@ -231,10 +231,8 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         return self._engine.build_job(self, data, prior, run)
 
     def _make_dense_if_sampled(self, data: TrainingData, prior: Any) -> TrainingData:
-        """Make a sparse matrix dense if "auto" chooses the Gibbs sampler.
-
-        An error is raised if the matrix is too large.
-        """
+        """Make a sparse matrix dense if "auto" chooses the Gibbs sampler."""
+        # An error is raised if the matrix is too large.
         low, high = compute_column_ranges(data.matrix)
         columns = (int((low != high).sum()) if self.standardize else len(low)) + prior.intercept
         if (
@@ -266,9 +264,6 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
 
     def _takes_sparse(self) -> bool:
         return self._engine.takes_sparse
-
-    def _class_weight(self) -> Any:
-        return self.class_weight
 
     def _find_reference_index(self) -> int:
         return find_reference_index(self.reference, self.classes_)
@@ -334,21 +329,21 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         table.attrs["scale"] = describe_scale(self)
         return table
 
-    def _answers(self) -> Facts:
+    def _headline_facts(self) -> Facts:
         n_constant = int((~self._standard_.varies).sum())
         if not n_constant:
-            return super()._answers()
+            return super()._headline_facts()
         covariates = (
             f"{self.n_features_in_ - n_constant:,} of {self.n_features_in_:,}; the other covariates"
             " are constant"
         )
-        return *super()._answers(), ("covariates", covariates)
+        return *super()._headline_facts(), ("covariates", covariates)
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of learned scales, log-likelihood and standardised coefficients."""
         from .draws import collect_summary_draws
 
         return collect_summary_draws(self._view)
 
-    def _advice(self) -> "Advice":
+    def _get_advice(self) -> "Advice":
         return self._engine.advice(self)

@@ -249,7 +249,8 @@ def _gather_coefficients(problem: Any, state: Any, motion: Any) -> None:
 def run_leapfrog(problem: Any, state: Any, motion: Any, step: Any, n_steps: Any) -> Any:
     """Run leapfrog steps; return U at the end.
 
-    `motion.slope` holds the slopes at the start. U is NaN or infinite if the trajectory is aborted.
+    `motion.slope` contains the slopes at the start. U is NaN or infinite if the trajectory is
+    aborted.
     """
     potential = 0.0
     for t in range(n_steps + 1):

@@ -2,12 +2,19 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, plural, positions, short_number, shorten
+from thali._labels import (
+    check_labels,
+    format_label,
+    format_plural,
+    index_labels,
+    shorten,
+    simplify_number,
+)
 from thali.errors import Argument, DataError
 
 from ..answers import read_any_respondents
@@ -45,6 +52,9 @@ RANKS, OPTIONS, LONG, TEXT = "ranks", "options", "long", "text"
 SHAPES = (RANKS, OPTIONS, LONG, TEXT)
 # separators in rankings as text: between options, and between tied options
 BEFORE, TIED = ">", " = "
+# separators of options in lists, the best first, and names of columns with such lists
+_LISTED = (",", ";", "|", " ")
+_NAMES_OF_LISTS = ("ranking", "rankings", "rank", "ranks", "ranked", "order", "rankorder", "rang")
 _RANKING = re.compile(r"[^<>=]*[^<>=\s-]\s*(?:[>=][^<>=]*[^<>=\s-]\s*)+")
 _GROUP = TASK.but(
     vague=f"{TASK.vague} race event ranker list vote voteid ballot ballotid rankingid"
@@ -72,6 +82,9 @@ _ORDINALS = tuple(
     )
 )
 _NUMBERED = re.compile(r"([^\d]*)(\d{1,9})")
+# columns of one question in surveys, such as toppings[1] or Rank the toppings [Ham]
+_BRACKETED = re.compile(r"(.*?)\s*\[(.+)\]\s*")
+_ENDINGS = ("", "choice", "place", "rank", "preference", "wahl", "choix")
 _MAX_COLUMNS = 60  # columns that are searched for ranks
 
 
@@ -116,29 +129,48 @@ def find_ranking_columns(
     if rank is not None and option is not None:
         group = _GROUP.among(name_by_plain, (rank, option, respondent))
         return RankingColumns(LONG, (option, rank), respondent, group, count)
-    if columns := _match_rank_columns(other_columns):
+    if columns := _match_rank_columns(frame, other_columns):
         return RankingColumns(RANKS, tuple(columns), respondent, None, count)
     if columns := _match_option_columns(frame, other_columns, with_empty=unranked == WORSE):
         return RankingColumns(OPTIONS, tuple(columns), respondent, None, count)
-    texts = [name for name in other_columns if _contains_rankings(get_column(frame, name))]
+    texts = [name for name in other_columns if _find_text_separator(name, get_column(frame, name))]
     if len(texts) == 1:
         return RankingColumns(TEXT, (texts[0],), respondent, None, count)
     return None
 
 
-def _contains_rankings(column: "pd.Series") -> bool:
-    """Return whether all cells are rankings such as "a > b = c"."""
+def _find_text_separator(name: str, column: "pd.Series") -> str:
+    """Return the separator in a column of rankings such as "a > b = c" or "a, b, c"; else ""."""
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(column.dtype):
-        return False
-    texts = [text for text in map(as_label, column.unique()) if text]
-    return bool(texts) and all(BEFORE in text and _RANKING.fullmatch(text) for text in texts)
+        return ""
+    texts = [text for text in map(format_label, column.unique()) if text]
+    if texts and all(BEFORE in text and _RANKING.fullmatch(text) for text in texts):
+        return BEFORE
+    is_named = simplify_name(name) in _NAMES_OF_LISTS
+    for separator in _LISTED if len(texts) > 1 else ():
+        lists = [[label.strip() for label in text.split(separator)] for text in texts[:2]]
+        if not is_named and ({*lists[0]} != {*lists[1]} or len(lists[0]) < 3):
+            continue
+        lists = [[label.strip() for label in text.split(separator)] for text in texts]
+        options = {label for labels in lists for label in labels}
+        n_labels = [len({*labels}) for labels in lists]
+        # lists of all options, or lists of some of them in a column called ranking
+        is_complete = {*n_labels} == {len(options)}
+        is_partial = (
+            is_named and separator != " " and min(n_labels) > 1 < sum(n_labels) / len(options)
+        )
+        if n_labels == list(map(len, lists)) and (is_complete or is_partial):
+            return separator
+    return ""
 
 
-def _split_ranking(text: str) -> list[list[str]]:
+def _split_ranking(text: str, separator: str = BEFORE) -> list[list[str]]:
     """Split a ranking such as "a > b = c" into groups of tied options, the best first."""
-    return [[label.strip() for label in group.split(TIED.strip())] for group in text.split(BEFORE)]
+    ties = TIED.strip() if separator == BEFORE else None
+    groups = [group.split(ties) if ties else [group] for group in text.split(separator)]
+    return [[label.strip() for label in group] for group in groups]
 
 
 def require_ranking_columns(
@@ -171,30 +203,46 @@ def require_ranking_columns(
     return columns_found
 
 
-def _match_rank_columns(names: list[str]) -> list[str]:
-    """Match columns named rank1, rank2, ...; 1st, 2nd, ...; or first choice, ..."""
+def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
+    """Match columns named rank1, rank2, ...; 1st, ...; first choice, ...; or toppings[1], ..."""
     # Plain numbers are not names of ranks.
-    stems: dict[str, list[str]] = {}
+    stems: dict[tuple[str, str], list[str]] = {}
+    columns_by_question: dict[str, dict[str, str]] = {"": {}}
     for name in names:
-        match = _NUMBERED.fullmatch(simplify_name(name))
-        if (
-            match
-            and match[1] in _STEMS
-            and int(match[2]) == len(stems.setdefault(match[1], [])) + 1
-        ):
-            stems[match[1]].append(name)
-    name_by_plain = map_plain_names(names)
-    for ordinals in _ORDINALS:
-        for ending in ("", "choice", "place", "rank", "preference", "wahl", "choix"):
-            matched = []
-            for word in ordinals:
-                if word + ending not in name_by_plain:
-                    break
-                matched.append(name_by_plain[word + ending])
-            stems[f"{ordinals[0]} {ending}"] = matched
-    longest = max(stems.values(), key=len, default=[])
+        bracketed = _BRACKETED.fullmatch(name)
+        question, plain = "", simplify_name(name)
+        if bracketed:
+            question, plain = bracketed[1], simplify_name(bracketed[2])
+        columns_by_question.setdefault(question, {})[plain] = name
+        match = _NUMBERED.fullmatch(plain)
+        if match and (match[1] in _STEMS or (bracketed and not match[1])):
+            stem = stems.setdefault((question, match[1]), [])
+            if int(match[2]) == len(stem) + 1:
+                stem.append(name)
+    for question, name_by_plain in columns_by_question.items():
+        for ordinals in _ORDINALS:
+            for ending in _ENDINGS:
+                words = takewhile(name_by_plain.__contains__, (word + ending for word in ordinals))
+                stems[question, ordinals[0] + ending] = [name_by_plain[word] for word in words]
+    # numbers in brackets may also number ratings
+    matched = [
+        columns
+        for (_, stem), columns in stems.items()
+        if len(columns) > 1 and (stem or _has_distinct_cells(frame, columns))
+    ]
+    longest = max(matched, key=len, default=[])
     is_side_pair = len(longest) == 2 and simplify_name(longest[0]) in ("first", "best")
-    return [] if len(longest) < 2 or is_side_pair else longest
+    return [] if is_side_pair else longest
+
+
+def _has_distinct_cells(frame: "pd.DataFrame", columns: list[str]) -> bool:
+    """Return whether no row contains a label twice, and some labels occur in several columns."""
+    rows = [
+        [cell for cell in row if cell]
+        for row in zip(*read_labels(frame, tuple(columns)), strict=True)
+    ]
+    n_labels = len({cell for row in rows for cell in row})
+    return all(len({*row}) == len(row) for row in rows) and n_labels < sum(map(len, rows))
 
 
 def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: bool) -> list[str]:
@@ -206,10 +254,11 @@ def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: b
     rank_columns = (
         numeric_columns | empty_columns if with_empty else numeric_columns - empty_columns
     )
+    rank_columns |= {name for name in names if _contains_ordinals(frame[name])}
     names = [name for name in names if name in rank_columns][:_MAX_COLUMNS]
     if len(names) < 3 or not len(frame):
         return []
-    ranks = np.nan_to_num(frame[names].to_numpy(dtype=float))
+    ranks = np.nan_to_num(_parse_ranks(frame[names]).to_numpy(dtype=float))
     for width in range(len(names), 2, -1):
         for start in range(len(names) - width + 1):
             part = ranks[:, start : start + width]
@@ -218,6 +267,12 @@ def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: b
             if is_ranking(part).mean() > 0.5 or is_ranking(part, True).all():
                 return names[start : start + width]
     return []
+
+
+def _contains_ordinals(column: "pd.Series") -> bool:
+    """Return whether all cells are texts such as "1st choice"."""
+    cells = column.dropna().unique()[:_MAX_COLUMNS]
+    return len(cells) > 0 and all(isinstance(c, str) and _parse_rank(c) is not c for c in cells)
 
 
 def is_ranking(ranks: np.ndarray, has_ties: bool = False) -> np.ndarray:
@@ -250,7 +305,7 @@ def describe_layout(columns: RankingColumns) -> str:
 
 def read_labels(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str]]:
     """Return the texts of these columns, by column."""
-    return [[as_label(value) for value in frame[name]] for name in columns]
+    return [[format_label(value) for value in frame[name]] for name in columns]
 
 
 MAX_SHOWN = 1 << 26  # total number of options shown in all choices
@@ -301,7 +356,7 @@ def _read_sequence(number: int, ranking: Any) -> list[list[str]]:
             f" number {number + 1} is {ranking!r}."
         )
     groups = [entry if isinstance(entry, list | tuple | set) else [entry] for entry in ranking]
-    return [list(map(as_label, group)) for group in groups]
+    return [list(map(format_label, group)) for group in groups]
 
 
 def read_ranking_frame(
@@ -332,11 +387,13 @@ def read_ranking_frame(
         )
     elif columns.shape == TEXT:
         (texts,) = read_labels(frame, columns.columns)
+        column = columns.columns[0]
+        separator = _find_text_separator(column, frame[column]) or BEFORE
         names, orders = _encode_rankings(
-            [_split_ranking(text) if text else [] for text in texts], labels, name
+            [_split_ranking(text, separator) if text else [] for text in texts], labels, name
         )
     else:
-        names = tuple(map(as_label, columns.columns))
+        names = _strip_question(columns.columns)
         cells = _read_ranks(frame, columns.columns)
         _refuse_zeros((cells == 0).sum(axis=1))
         all_options = np.arange(len(names))
@@ -368,10 +425,41 @@ def _cut_row(row: int, cells: tuple[str, ...], columns: tuple[str, ...], name: A
     return list(cells[: len(filled)])
 
 
+def _strip_question(columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the options in names such as "Rank the toppings [Ham]", or the names."""
+    matches = [_BRACKETED.fullmatch(name) for name in columns]
+    if None in matches or len({match and match[1] for match in matches}) > 1:
+        return tuple(map(format_label, columns))
+    return tuple(match[2] for match in matches if match)
+
+
+def _parse_ranks(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the frame with numbers for texts such as "1st choice"."""
+    return frame.apply(
+        lambda column: column if column.dtype.kind in "iuf" else column.map(_parse_rank)
+    )
+
+
+def _parse_rank(cell: Any) -> Any:
+    """Return the rank in a text such as "1st choice" or "Rank 2"; other cells unchanged."""
+    if not isinstance(cell, str):
+        return cell
+    text = simplify_name(cell)
+    for ending in filter(text.endswith, _ENDINGS):
+        word = text.removesuffix(ending) if ending else text
+        for ordinals in _ORDINALS:
+            if word in ordinals:
+                return ordinals.index(word) + 1
+        stem = word.rstrip("0123456789")
+        if word != stem and stem in ("", *_STEMS):
+            return int(word.removeprefix(stem))
+    return cell
+
+
 def _read_ranks(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
     """Read ranks (rows, options), NaN or 0 where there are none."""
     k = len(columns)
-    cells = frame.loc[:, list(columns)].to_numpy(dtype=object)
+    cells = _parse_ranks(frame.loc[:, list(columns)]).to_numpy(dtype=object)
     return check_numbers(
         cells, lambda n: f"in row {frame.index[n // k]}, column {columns[n % k]!r}", "rank"
     ).reshape(-1, k)
@@ -429,7 +517,7 @@ def _read_long_rankings(
     def name(number: int) -> str:
         """Describe a ranking by its respondent and group."""
         row = first_rows[number]
-        cells = [(column, as_label(frame[column].iloc[row])) for column in used_columns]
+        cells = [(column, format_label(frame[column].iloc[row])) for column in used_columns]
         owner = " and ".join(f"{column} {label!r}" for column, label in cells)
         return f"the ranking of {owner}" if owner else "the ranking"
 
@@ -474,8 +562,8 @@ def _encode_rankings(
     """Encode rankings: all labels, and each ranking's option indices with their ranks."""
     orders = [[label for group in groups for label in group] for groups in rankings]
     named_labels = list(dict.fromkeys(label for order in orders for label in order))
-    names = sort_texts(named_labels) if labels is None else checked_labels(labels)
-    label_indices = positions(names)
+    names = sort_texts(named_labels) if labels is None else check_labels(labels)
+    label_indices = index_labels(names)
     orders_by_index = []
     for number, (order, groups) in enumerate(zip(orders, rankings, strict=True)):
         for k, label in enumerate(order):
@@ -524,7 +612,7 @@ def convert_rankings(ranked: Rankings, unranked: str) -> RawOccasions:
             ranking_indices.append(np.full(len(offered), k))
             n_choices += 1
     if not n_choices:
-        n_rankings = plural(len(ranked.orders), "ranking")
+        n_rankings = format_plural(len(ranked.orders), "ranking")
         raise DataError(f"No option comes before another in {n_rankings}; rank at least two.")
     ranking = np.concatenate(ranking_indices)
     return RawOccasions(
@@ -558,17 +646,18 @@ def _check_memory(rankings: Rankings, unranked: str) -> None:
 def describe_rankings(rankings: Rankings, columns: RankingColumns, unranked: str) -> str:
     """Describe how rankings were read."""
     description = describe_layout(columns) + describe_columns(columns.count, columns.respondent)
-    n_rankings = plural(short_number(rankings.count.sum()), "ranking")
+    n_rankings = format_plural(simplify_number(rankings.count.sum()), "ranking")
     description += f"; {n_rankings} of {len(rankings.labels):,} options"
     if n_incomplete := sum(len(order) < len(rankings.labels) for order, _ in rankings.orders):
         treatment = (
             "were offered and rank below all others" if unranked == WORSE else "were not offered"
         )
         description += (
-            f"; {plural(n_incomplete, 'incomplete ranking')}, whose missing options {treatment}"
+            f"; {format_plural(n_incomplete, 'incomplete ranking')}, whose missing options"
+            f" {treatment}"
         )
     if n_tied := rankings.count[
         [len(np.unique(ranks)) < len(ranks) for _, ranks in rankings.orders]
     ].sum():
-        description += f"; {plural(short_number(n_tied), 'ranking')} with ties"
+        description += f"; {format_plural(simplify_number(n_tied), 'ranking')} with ties"
     return description

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import is_list, one_of
+from thali._arguments import check_allowed, is_list
 from thali._inference.indexing import part_bounds
-from thali._labels import shorten
+from thali._labels import format_plural, shorten
 from thali.errors import DataError
 
-from ..columns import convert_frame, note_omission
+from ..columns import convert_frame, note, note_omission
 from ..suspicious import find_similar_labels, find_total_labels, warn_each
 from .best_worst import (
     find_best_columns,
@@ -182,8 +182,8 @@ def read_rankings(
     weights: bool = False,
 ) -> "tuple[Choices, str]":
     """Read the choices in rankings, and describe how they were read."""
-    one_of("unranked", unranked, (ABSENT, WORSE))
-    one_of("layout", layout, (None, *SHAPES))
+    check_allowed("unranked", unranked, (ABSENT, WORSE))
+    check_allowed("layout", layout, (None, *SHAPES))
     if hasattr(rankings, "columns") or hasattr(rankings, "__arrow_c_stream__"):
         rankings = convert_frame(rankings)
     else:
@@ -302,22 +302,25 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
             " available; correct one of the two columns."
         )
     n_occasions = int(occasion[-1]) + 1
+    is_single = np.bincount(occasion[available], minlength=n_occasions) < 2
+    if is_single.all():
+        raise DataError(
+            f"There is only one alternative in {rows.name(0)}, so nothing was chosen; list all"
+            " alternatives of a set."
+        )
     wins = np.bincount(occasion[chosen], minlength=n_occasions)
-    if (is_wrong := (wins != 1) & (not rows.has_ties)).any():
+    if (is_wrong := (wins != 1) & (not rows.has_ties) & ~is_single).any():
         k = int(is_wrong.argmax())
         subject = "No alternative is" if wins[k] == 0 else f"{wins[k]} alternatives are"
         raise DataError(
             f"{subject} chosen in {rows.name(k)}, but exactly one must be; correct or remove the"
             " set."
         )
-    is_single = np.bincount(occasion[available], minlength=n_occasions) < 2
-    if is_single.any():
-        raise DataError(
-            f"There is only one alternative in {rows.name(int(is_single.argmax()))}, so nothing was"
-            " chosen; remove this choice."
-        )
     counts = np.zeros(n_occasions)
     counts[occasion[chosen]] = count[chosen]
+    if n_single := int(is_single.sum()):
+        counts[is_single] = 0.0
+        note(f"{format_plural(n_single, 'choice')} from a single alternative dropped")
     if not counts.any():
         raise DataError("Every count is 0, so there are no choices; check the column of counts.")
     respondent = np.empty(n_occasions, np.int64)

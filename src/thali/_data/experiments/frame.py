@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._arguments import is_list
 from thali._inference.warn import warn
-from thali._labels import as_label, plural, shorten, suggest
+from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 
 from ..columns import (
@@ -93,10 +93,10 @@ def find_none_condition(
                 " is an empty mapping; give a column and its value, such as {'brand': 'none'}.",
             )
         return tuple(
-            (str(get_column(frame, str(name)).name), as_label(value))
+            (str(get_column(frame, str(name)).name), format_label(value))
             for name, value in none.items()
         )
-    label = as_label(none)
+    label = format_label(none)
     labels = [] if alternative is None else encode_texts(get_column(frame, alternative))[1]
     if label in frame.columns and label not in labels:
         if not set(read_row_texts(get_column(frame, label))) <= {
@@ -260,6 +260,24 @@ def _number_tasks(rows: Any) -> np.ndarray:
     return np.unique(person * (int(task.max()) + 1) + task, return_inverse=True)[1]
 
 
+def _find_single_rows(rows: RowLabels) -> np.ndarray:
+    """Return whether each row is the only one of its task; raise if most tasks have one row."""
+    task = _number_tasks(rows)
+    sizes = np.bincount(task)
+    is_single = sizes[task] == 1
+    if np.median(sizes) <= 1:
+        raise DataError(
+            f"There is only one alternative {rows.where_task(int(is_single.argmax()))}, and in most"
+            " other tasks; a choice needs at least two. Check the columns of respondents and tasks,"
+            " or name them with ",
+            Argument("respondent"),
+            " and ",
+            Argument("task"),
+            ".",
+        )
+    return is_single
+
+
 def _number_positions(task: np.ndarray) -> np.ndarray:
     """Return the position of each row in its task, from 1."""
     order = np.argsort(task, kind="stable")
@@ -327,6 +345,10 @@ def read_experiment(
         frame, unnamed_columns, chosen, _read_row_labels(frame, respondent, task, alternative)
     )
     rows = _read_row_labels(frame, respondent, task, alternative)
+    if bought is None and (is_single := _find_single_rows(rows)).any():
+        note(f"{format_plural(int(is_single.sum()), 'task')} of a single alternative dropped")
+        frame = frame.loc[~is_single]
+        rows = _read_row_labels(frame, respondent, task, alternative)
     if bought is not None:
         numbers, picked = _number_tasks(rows), read_chosen_rows(frame, chosen, rows)
         if task == respondent:  # each respondent had one task, and now may have two
@@ -446,7 +468,7 @@ def _select_offered_rows(
         )
     note(
         f"{available!r} marks the alternatives that were offered;"
-        f" {plural(int((~offered).sum()), 'row')} of other alternatives dropped"
+        f" {format_plural(int((~offered).sum()), 'row')} of other alternatives dropped"
     )
     return frame.loc[offered].drop(columns=[*numbering, available])
 
@@ -470,7 +492,7 @@ def read_people(
 
     number, names = pd.factorize(person)
     return build_people_table(
-        frame.loc[:, other_columns], (), number, tuple(map(as_label, names)), title
+        frame.loc[:, other_columns], (), number, tuple(map(format_label, names)), title
     )
 
 
@@ -544,7 +566,9 @@ def _check_idle_respondents(series: "pd.Series", person: np.ndarray, name: str) 
 
     if isinstance(series.dtype, pd.CategoricalDtype):
         present = set(person)
-        idle = [label for label in map(as_label, series.dtype.categories) if label not in present]
+        idle = [
+            label for label in map(format_label, series.dtype.categories) if label not in present
+        ]
         if idle:
             raise DataError(
                 f"Respondent {idle[0]!r} has no task, although it is a category of column"
@@ -635,7 +659,7 @@ def _list_missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, 
 def _convert_labels(value: Any) -> tuple[str, ...]:
     """Convert one label, or several, to a tuple of labels."""
     is_several = is_list(value)
-    return tuple(as_label(word) for word in value) if is_several else (as_label(value),)
+    return tuple(format_label(word) for word in value) if is_several else (format_label(value),)
 
 
 def _read_attribute(
@@ -757,7 +781,7 @@ def _sort_rows(
 def _check_tasks(
     rows: RowLabels, order: Any, starts: Any, picked: Any, is_none: Any, sizes: Any, products: Any
 ) -> None:
-    """Check that tasks have two alternatives, one choice, and at most one no-choice option."""
+    """Check that tasks have one choice and at most one no-choice option."""
     n_chosen, n_none = (
         np.add.reduceat(picked.astype(int), starts),
         np.add.reduceat(is_none.astype(int), starts),
@@ -767,10 +791,6 @@ def _check_tasks(
         """Describe the task of the first wrong row."""
         return rows.where_task(int(order[starts[int(is_wrong.argmax())]]))
 
-    if (wrong := sizes < 2).any():
-        raise DataError(
-            f"There is only one alternative {place(wrong)}; a choice needs at least two."
-        )
     if (wrong := n_chosen != 1).any():
         k = int(wrong.argmax())
         number, task_rows = int(n_chosen[k]), slice(starts[k], starts[k] + sizes[k])

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, shorten
+from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, Setting
 
-from ..columns import get_column, read_flags
+from ..columns import get_column, match_codes, read_flags
 from ..roles import (
     AVAILABLE,
     CHOSEN,
@@ -94,8 +94,9 @@ def find_wide_tasks(
         return None
     none_column = _find_none_offer(names)
     role_columns = {name for name in (*column_by_role.values(), none_column) if name is not None}
-    listed_names = None if alternatives is None else tuple(map(as_label, alternatives))
-    picked = {as_label(value) for value in frame[chosen].dropna().unique()}
+    listed_names = None if alternatives is None else tuple(map(format_label, alternatives))
+    picked = {format_label(value) for value in frame[chosen].dropna().unique()}
+    numbers = match_codes(_drop_none_words(picked), _NUMBERS)
     best = None
     for separator in (*_SEPARATORS, _ATTACHED):
         # the alternative ends a name, or begins it
@@ -104,15 +105,17 @@ def find_wide_tasks(
                 [name for name in names if name not in role_columns], separator, is_suffix
             )
             if separator == _ATTACHED:
-                described = _select_numbered(described, listed_names, picked)
+                described = _select_numbered(described, listed_names, picked | {*numbers.values()})
             alternatives_found = tuple(
                 dict.fromkeys(name for group in described.values() for name in group)
             )
             if listed_names is not None:
                 fits = set(listed_names) <= set(alternatives_found)
             else:
-                fits = _are_alternatives(alternatives_found, picked) or any(
-                    simplify_name(name) in AVAILABLE.sure for name in described
+                fits = (
+                    _are_alternatives(alternatives_found, picked)
+                    or bool(match_codes(_drop_none_words(picked), alternatives_found))
+                    or any(simplify_name(name) in AVAILABLE.sure for name in described)
                 )
             if described and fits and (best is None or len(described) > len(best[1])):
                 best = (listed_names or alternatives_found, described, separator != _ATTACHED)
@@ -123,7 +126,7 @@ def find_wide_tasks(
     available = dict(described[marks[0]]) if marks else {}
     attributes = {name: group for name, group in described.items() if name not in marks}
     roles = column_by_role["respondent"], column_by_role["task"], chosen
-    if len(attributes) < (1 if is_sure else 2):
+    if len(attributes) < (1 if is_sure or numbers else 2):
         return None
     return WideTasks(
         alternatives_found,
@@ -201,16 +204,17 @@ def _select_numbered(
     groups_by_numbers: dict[tuple[str, ...], dict[str, dict[str, str]]] = {}
     for attribute, columns in described.items():
         groups_by_numbers.setdefault(tuple(columns), {})[attribute] = columns
-    choices = (
-        {text for text in picked if simplify_name(text) not in ZERO_OR_NONE}
-        if listed_names is None
-        else set(listed_names)
-    )
+    choices = _drop_none_words(picked) if listed_names is None else set(listed_names)
     groups = [group for numbers, group in groups_by_numbers.items() if set(numbers) == choices]
     groups = groups or list(groups_by_numbers.values())
     largest = max(map(len, groups), default=0)
     largest_groups = [group for group in groups if len(group) == largest]
     return largest_groups[0] if len(largest_groups) == 1 else {}
+
+
+def _drop_none_words(picked: Iterable[str]) -> set[str]:
+    """Return the choices that are not words for none of the alternatives."""
+    return {text for text in picked if simplify_name(text) not in ZERO_OR_NONE}
 
 
 def _find_none_offer(names: list[str]) -> str | None:
@@ -239,9 +243,7 @@ def _find_none_offer(names: list[str]) -> str | None:
 
 def _are_alternatives(alternatives: tuple[str, ...], picked: set[str]) -> bool:
     """Return whether the choices are these alternatives, or the alternatives are numbered."""
-    choices = {
-        text for text in picked if simplify_name(text) not in ZERO_OR_NONE
-    } - find_no_answers(picked, alternatives)
+    choices = _drop_none_words(picked) - find_no_answers(picked, alternatives)
     return bool(choices) and (
         choices <= set(alternatives) or set(alternatives) == set(_NUMBERS[: len(alternatives)])
     )
@@ -309,12 +311,14 @@ def build_long_frame(
     import pandas as pd
 
     picked = np.array(
-        [as_label(value) for value in get_column(frame, columns.chosen)], dtype=object
+        [format_label(value) for value in get_column(frame, columns.chosen)], dtype=object
     )
     labels = columns.alternatives
-    none_label = None if none is None else as_label(none)
+    none_label = None if none is None else format_label(none)
     if none is None:
         none_label = find_none_word(picked, labels)
+    codes = match_codes({*picked} - {*labels, none_label}, labels)
+    picked = np.array([codes.get(text, text) for text in picked], dtype=object)
     counted = labels if columns.none is None else (*labels, NO_CHOICE[0])
     if (
         none_label is None

@@ -9,7 +9,7 @@ from thali._labels import shorten
 from thali.errors import DataError
 
 from ..columns import describe_columns
-from ..described_columns import find_side_columns
+from ..described_columns import SideColumns, find_side_columns
 from ..roles import (
     CHOSEN_REJECTED,
     COUNT,
@@ -41,7 +41,11 @@ COUNT_NAMES = (
     "w{0}{1}",
     "x{0}{1}",
     "wins{0}{1}",
+    "winner{0}",
+    "chosen{0}",
+    "preferred{0}",
 )
+_TIE_PREFIXES = ("", "winner", "chosen", "preferred", "is")
 _NEUTRAL = (
     ("row", "col"),
     ("row", "column"),
@@ -117,7 +121,11 @@ def list_readings(names: list[str], taken: Collection[str | None] = ()) -> list[
     option_pairs = [
         (
             each.columns,
-            [(t.format(*each.side), t.format(*each.side[::-1])) for t in COUNT_NAMES],
+            [
+                (t.format(*marks), t.format(*marks[::-1]))
+                for marks in _list_marks(each)
+                for t in COUNT_NAMES
+            ],
             each.side[0] in PLACES,
         )
         for each in sides
@@ -160,9 +168,15 @@ def list_readings(names: list[str], taken: Collection[str | None] = ()) -> list[
 
 def _list_count_names(sides: list) -> set[str]:
     """List the simplified names of count columns, for all side columns."""
-    marks = {columns.side for columns in sides} | set(SIDES)
+    marks = {marks for columns in sides for marks in _list_marks(columns)} | set(SIDES)
     names = {pattern.format(*side) for side in marks for pattern in COUNT_NAMES}
     return names | {name for names_of_pair in WINS_LOSSES for name in names_of_pair}
+
+
+def _list_marks(sides: SideColumns) -> tuple[tuple[str, str], ...]:
+    """List the marks of two options in names of counts: their sides, or their columns."""
+    first, second = map(simplify_name, sides.columns)
+    return tuple(dict.fromkeys((sides.side, (first, second))))
 
 
 def find_respondent_column(names: list[str], taken: Collection[str | None]) -> str | None:
@@ -183,7 +197,8 @@ def is_uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
 
 def find_ties_column(names: list[str]) -> str | None:
     """Find the column of ties, or None; raise if there are several."""
-    tie_columns = [name for name in names if simplify_name(name) in (*TIES.sure, "tij")]
+    tie_names = {prefix + word for prefix in _TIE_PREFIXES for word in TIES.sure} | {"tij"}
+    tie_columns = [name for name in names if simplify_name(name) in tie_names]
     if len(tie_columns) > 1:
         raise DataError(
             f"Several columns seem to contain ties: {shorten(tie_columns)}; remove or rename all"

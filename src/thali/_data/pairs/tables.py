@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import as_label, shorten
+from thali._labels import format_label, shorten
 from thali.errors import DataError
 
 from ..answers import Answers, RowRespondents, read_respondents
 from ..columns import (
     Cells,
     convert_frame,
+    drop_self_comparisons,
     encode_labels,
     get_column,
     number_pairs,
@@ -148,6 +149,7 @@ def read_list(
         get_column(frame, name)
     frame = frame.loc[~is_uncounted(frame, columns)]
     first_column, second_column = columns.options
+    frame = drop_self_comparisons(frame, first_column, second_column)
     first, second = get_column(frame, first_column), get_column(frame, second_column)
     try:
         chosen, rejected, tied = _read_counts(frame, columns, weights)
@@ -543,7 +545,7 @@ def from_wide(
         get_column(frame, name)
     if pairs is not None:
         options_by_column = {
-            name: (as_label(pair[0]), as_label(pair[1])) for name, pair in pairs.items()
+            name: (format_label(pair[0]), format_label(pair[1])) for name, pair in pairs.items()
         }
         columns = WideColumns(options_by_column, "named", respondent, count)
     else:

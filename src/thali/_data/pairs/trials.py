@@ -1,18 +1,20 @@
 """Comparisons in rows that name both options and the chosen one, or the winner."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, is_number, listed, short_number, shorten, suggest
+from thali._labels import format_label, is_number, list_names, shorten, simplify_number, suggest
 from thali.errors import Argument, DataError
 
 from ..answers import RowRespondents, read_respondents
 from ..columns import (
     count_comparisons,
     describe_columns,
+    drop_self_comparisons,
     encode_labels,
     get_column,
     note_omission,
@@ -29,7 +31,7 @@ from ..roles import (
     RESULT,
     SHORT_GOALS,
     SIDES,
-    STEMS_OF_SIDES,
+    STEMS,
     TIE_WORDS,
     WEIGHTS,
     column_names,
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 
 
 FIRST, SECOND, TIE = 1.0, -1.0, 0.0
-_MEANINGS = {"first": FIRST, "second": SECOND, "tie": TIE}
+_MEANINGS = {"first": FIRST, "second": SECOND, "tie": TIE, "left": FIRST, "right": SECOND}
 _MISSING = "missing"  # the word in a coding for values that are not answers
 _GAME = {
     "h": FIRST,
@@ -59,6 +61,16 @@ _GAME = {
     "loss": SECOND,
 }
 _TIED_GAME = ("d", "x")
+_SIDE_PATTERNS = (
+    *(f"{stem}{{}}" for stem in sorted(STEMS)),
+    "arrow{}",
+    "{}arrow",
+    "assistant{}",
+    "response{}",
+    "alt{}",
+    "profile{}",
+    "{}wins",
+)
 
 
 class TrialVerdicts(NamedTuple):
@@ -88,9 +100,9 @@ def decode_column(
     import pandas as pd
 
     codes, values = pd.factorize(frame[chosen])
-    texts = list(map(as_label, values))
+    texts = list(map(format_label, values))
     labels = [pd.factorize(frame[name]) for name in sides]
-    option_labels = {as_label(value) for _, values in labels for value in values}
+    option_labels = {format_label(value) for _, values in labels for value in values}
     coding, missing = split_missing(coding)
     value_by_text = {} if coding is None else map_coding(coding)
     no_answer_texts = find_no_answers(
@@ -123,11 +135,11 @@ def _recognise_outcomes(
     coding: Any,
 ) -> TrialVerdicts:
     """Recognise the outcomes in a column; `codes` are the indices of the texts."""
-    # With a coding, numbers and single letters are not sides.
-    option_labels = {as_label(value) for _, values in labels for value in values}
+    # With a code for a side, other numbers and single letters are not sides.
+    option_labels = {format_label(value) for _, values in labels for value in values}
     words = (*TIE_WORDS, *_TIED_GAME) if game else TIE_WORDS
     ties = {text for text in texts if simplify_name(text) in words and text not in option_labels}
-    is_open = coding is not None and any(
+    is_open = {FIRST, SECOND} & {*map_coding(coding or {}).values()} and any(
         is_number(text) or len(text) == 1 for text in texts if text not in ties
     )
     sides_by_text = None if is_open else _map_sides(texts, ties, sides, game)
@@ -151,7 +163,7 @@ def _recognise_outcomes(
     if coding is not None:
         row = int(is_unread.argmax())
         raise DataError(
-            f"Column {chosen!r} contains {as_label(frame[chosen].iloc[row])!r} in row"
+            f"Column {chosen!r} contains {format_label(frame[chosen].iloc[row])!r} in row"
             f" {frame.index[row]}, which is neither an option of that row, nor a word for a side"
             " or a tie, nor defined by ",
             Argument("coding"),
@@ -163,7 +175,7 @@ def _recognise_outcomes(
 def split_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] | None, set[str]]:
     """Split a coding into answers (None if empty) and texts that mean missing."""
     full_coding = coding or {}
-    missing = {as_label(value) for value, word in full_coding.items() if word == _MISSING}
+    missing = {format_label(value) for value, word in full_coding.items() if word == _MISSING}
     return {value: word for value, word in full_coding.items() if word != _MISSING} or None, missing
 
 
@@ -172,9 +184,11 @@ def map_coding(coding: Mapping[Any, str]) -> dict[str, float]:
     value_by_text = {}
     for value, word in coding.items():
         if word not in _MEANINGS:
-            requirement = " must map each value to 'first', 'second', 'tie' or 'missing'"
+            requirement = (
+                " must map each value to 'first' or 'left', 'second' or 'right', 'tie' or 'missing'"
+            )
             raise DataError(Argument("coding"), f"{requirement}; got {word!r}.")
-        value_by_text[as_label(value)] = _MEANINGS[word]
+        value_by_text[format_label(value)] = _MEANINGS[word]
     return value_by_text
 
 
@@ -192,7 +206,7 @@ def _decode_labels(
 
     verdict = numbered(codes, texts)
     first, second = (
-        numbered(codes, [as_label(value) for value in values]) for codes, values in labels
+        numbered(codes, [format_label(value) for value in values]) for codes, values in labels
     )
     tied = np.array([*(text in ties for text in texts), False])[codes]
     outcome = np.where(
@@ -225,16 +239,7 @@ def _list_side_words(sides: tuple[str, str], game: bool) -> dict[str, float]:
     """List the words for either side, including the names of the columns."""
     words: dict[str, float] = {}
     for first, second in (*MORE_SIDES, *SIDES):
-        for pattern in (
-            "{}",
-            "option{}",
-            "arrow{}",
-            "{}arrow",
-            "model{}",
-            "assistant{}",
-            "response{}",
-            "{}wins",
-        ):
+        for pattern in _SIDE_PATTERNS:
             words |= {pattern.format(first): FIRST, pattern.format(second): SECOND}
     words |= _GAME if game else {}
     words |= {simplify_name(sides[0]): FIRST, simplify_name(sides[1]): SECOND}
@@ -282,7 +287,7 @@ def _build_unreadable_error(
             ".",
         )
     if (answers := texts - {""}) <= {"0", "1"} or answers <= {"0", "1", "2"}:
-        answer_list = listed(sorted(answers))
+        answer_list = list_names(sorted(answers))
         return DataError(
             f"Column {chosen!r} contains {answer_list}, which do not show which side was chosen;"
             " define them with ",
@@ -291,17 +296,17 @@ def _build_unreadable_error(
         )
     words = _list_side_words(sides, game)
     is_strange = is_unread & np.array(
-        [simplify_name(as_label(value)) not in words for value in frame[chosen]]
+        [simplify_name(format_label(value)) not in words for value in frame[chosen]]
     )
     is_fault = is_strange if is_strange.any() else is_unread
     row = int(is_fault.argmax())
-    text = as_label(frame[chosen].iloc[row])
+    text = format_label(frame[chosen].iloc[row])
     equal_rows = frame.loc[is_fault & (frame[chosen].astype(str).str.strip() == text).to_numpy()]
     number = count_comparisons(equal_rows, count)
     repetitions = f" (and {number - 1:,.0f} more times)" if number > 1 else ""
-    options = [as_label(frame[name].iloc[row]) for name in sides]
+    options = [format_label(frame[name].iloc[row]) for name in sides]
     words = (
-        "a result (H, D, A; 1, X, 2; 1, 0, -1)"
+        "a result (H, D, A; 1, X, 2; 1, 0, -1; 3-1)"
         if game
         else "a side (left, right, first, second, 1, 2)"
     )
@@ -319,29 +324,9 @@ def _build_unreadable_error(
 # Columns of trials, and the outcomes in them ------------------------------------------------------
 
 
-STEMS = {name.format("") for name in STEMS_OF_SIDES} | {
-    "model",
-    "image",
-    "img",
-    "picture",
-    "stim",
-    "choice",
-    "answer",
-    "club",
-    "name",
-    "product",
-    "sample",
-    "sound",
-    "label",
-    "word",
-    "text",
-    "field",
-    "school",
-    "brand",
-    "url",
-    "id",
-}
-_SCORE = r"^\s*(\d+)\s*[:–-]\s*(\d+)\s*$"  # such as 3:1
+_POINTS = r"(\d+(?:[.,]5)?|\d*½|1/2)"
+_SCORE = re.compile(rf"{_POINTS}\s*[:‐‑–—−-]\s*{_POINTS}")  # such as 3:1, 1/2-1/2
+_UNFINISHED = "*"  # in place of the result of a game of chess
 _JSPSYCH = ("trialtype", "trialindex")
 
 
@@ -585,6 +570,7 @@ def read_trial_outcomes(
     date: str | None,
 ) -> TrialOutcomes:
     """Read the comparisons in the rows; rows without an answer are dropped and counted."""
+    frame = drop_self_comparisons(frame, columns.first, columns.second, columns.count)
     if len(columns.verdict) == 2:
         verdicts = _compare_goals(frame, columns)
     else:
@@ -610,7 +596,7 @@ def read_trial_outcomes(
     )
     tied = np.where(outcome == TIE, times, 0.0)
     description = _describe_trials(columns, verdicts)
-    n_omitted = short_number(count_comparisons(frame.loc[~is_answered], columns.count))
+    n_omitted = simplify_number(count_comparisons(frame.loc[~is_answered], columns.count))
     note_omission(n_omitted, verdicts.unknown, "row" if columns.count is None else "comparison")
     row_respondents = read_respondents(rows, columns.respondent, columns.used)
     covariate_rows = None
@@ -642,6 +628,8 @@ def _decode_verdict_column(
     frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any, str] | None
 ) -> TrialVerdicts:
     """Decode the column of outcomes; scores such as 3:1 and jsPsych buttons are recognised."""
+    import pandas as pd
+
     name = columns.verdict[0]
     if coding is None and {simplify_name(str(c)) for c in frame.columns} >= set(_JSPSYCH):
         values = set(frame[name].dropna().unique())
@@ -650,13 +638,31 @@ def _decode_verdict_column(
                 frame, columns[:2], name, {0: "first", 1: "second"}, columns.game
             )
             return verdicts._replace(how="the button number, 0 for the first (jsPsych)")
-    scores = (
-        frame[name].astype(str).str.extract(_SCORE) if coding is None and columns.game else None
-    )
-    if scores is not None and scores.notna().to_numpy().any(axis=1).all():
-        ahead = np.sign(scores[0].astype(float) - scores[1].astype(float)).to_numpy()
-        return TrialVerdicts(ahead * FIRST, "the goals of both sides", ("equal",))
+    codes, values = pd.factorize(frame[name])
+    texts = list(map(format_label, values))
+    option_labels = {format_label(label) for side in columns[:2] for label in frame[side].unique()}
+    outcomes = {} if coding else _read_scores(texts)
+    unfinished = {*find_no_answers(texts, option_labels), *({_UNFINISHED} & {*texts})}
+    if outcomes and {*texts} <= {*outcomes, *unfinished, ""} and not {*outcomes} & option_labels:
+        verdicts = _build_verdicts(codes, texts, outcomes, "the score of both sides")
+        return verdicts._replace(unknown=tuple(sorted(unfinished)))
     return decode_column(frame, columns[:2], name, coding, columns.game, columns.count)
+
+
+def _read_scores(texts: Iterable[str]) -> dict[str, float]:
+    """Return the outcome of each text that is a score such as 3:1 or 1/2-1/2."""
+    scores = {text: match for text in texts if (match := _SCORE.fullmatch(text))}
+    return {
+        text: float(np.sign(_parse_points(match[1]) - _parse_points(match[2])))
+        for text, match in scores.items()
+    }
+
+
+def _parse_points(text: str) -> float:
+    """Return the number of points in a score."""
+    if text == "1/2":
+        return 0.5
+    return float((text.removesuffix("½") or "0").replace(",", ".")) + 0.5 * text.endswith("½")
 
 
 def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdicts:

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import as_label, plural, shorten
+from thali._labels import format_label, format_plural, shorten
 from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value
 
 from ..answers import JudgedValues, RowRespondents, read_respondents
 from ..checks import MAX_EXACT_COUNT, are_integers, check_numbers
 from ..columns import encode_labels, get_column, note, number_pairs, read_counts
+from ..described_columns import find_side_columns
 from ..roles import (
     COUNT,
     DISSIMILARITY,
     RESPONDENT,
     ROW_COLUMN,
-    SIDES,
     SIMILARITY,
-    STEMS_OF_SIDES,
+    STEMS,
     map_plain_names,
 )
 from ..squares import SquareTableWords, describe_cell, read_square_table
@@ -347,10 +347,10 @@ def average_respondents(
     labels = None if labels is None else tuple(labels)
     matrix_by_name = None
     if isinstance(matrices, Mapping):
-        matrix_by_name = {as_label(name): matrix for name, matrix in matrices.items()}
+        matrix_by_name = {format_label(name): matrix for name, matrix in matrices.items()}
     if matrix_by_name is not None and len(matrix_by_name) < len(matrices):
         raise DataError(
-            f"Respondents must have unique names; got {shorten(list(map(as_label, matrices)))}."
+            f"Respondents must have unique names; got {shorten(list(map(format_label, matrices)))}."
         )
     matrices_in_order = _list_matrices(
         matrices if matrix_by_name is None else list(matrix_by_name.values())
@@ -503,14 +503,10 @@ def find_pair_columns(
             "Only one column of objects is named; give both `first` and `second`, or neither."
         )
     if first is None or second is None:
-        pairs = [
-            (stem.format(first_mark), stem.format(second_mark))
-            for first_mark, second_mark in SIDES
-            for stem in STEMS_OF_SIDES
-        ]
-        candidates = [
+        candidates = [sides.columns for sides in find_side_columns(names) if sides.stem in STEMS]
+        candidates += [
             (name_by_plain[a], name_by_plain[b])
-            for a, b in (*pairs, *ROW_COLUMN)
+            for a, b in ROW_COLUMN
             if a in name_by_plain and b in name_by_plain
         ]
         if not candidates:
@@ -596,7 +592,10 @@ def read_pair_list(
     )
     is_used = (first_index != second_index) & (counts > 0) & ~np.isnan(values)
     if not is_used.all():
-        note(f"{plural(int((~is_used).sum()), 'row')} without a similarity of two objects dropped")
+        note(
+            f"{format_plural(int((~is_used).sum()), 'row')} without a similarity of two objects"
+            " dropped"
+        )
     first_index, second_index, values, counts = (
         first_index[is_used],
         second_index[is_used],

@@ -41,6 +41,7 @@ from thali.errors import DataError
 from ..shape import Lack, Reading, Shape
 from ..table import RawTable
 from .experiments import has_position_labels
+from .signed_best_worst import SHAPE as SIGNED_TABLE
 
 # Choices from sets as a long table: one row per alternative of each choice set
 
@@ -395,4 +396,4 @@ BEST_TABLE = Shape(
 )
 
 
-SHAPES = LONG_TABLE, RANKINGS, BEST_WORST_TABLE, BEST_TABLE
+SHAPES = LONG_TABLE, RANKINGS, BEST_WORST_TABLE, BEST_TABLE, SIGNED_TABLE

@@ -43,11 +43,11 @@ from thali._data.roles import (
 )
 from thali._data.similarities.tables import are_similarity_columns
 from thali._data.suspicious import find_percentages, warn_each
-from thali._labels import as_label, plural, shorten
-from thali.errors import Argument, Clause, DataError, Message, Setting, Value
+from thali._labels import format_label, format_plural, shorten
+from thali.errors import Argument, Clause, DataError, Message, Setting
 
 from ..cells import MISSING
-from ..shape import Lack, Reading, Shape, raise_error
+from ..shape import OF_DISTANCES, Lack, Reading, Shape, raise_error
 from ..square import Square, describe_non_square
 from ..table import RawTable
 
@@ -72,7 +72,7 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
         return Reading(
             PAIRS, _SQUARE, _SQUARE_HOW, table, lambda: raise_error(mismatch), sure=False
         )
-    if square.has_similarities and not weights:
+    if table.is_triangle or (square.has_similarities and not weights):
         return None
     # a list of counts may have equally many numeric columns and rows, with a filled "diagonal"
     is_sure = not (square.is_bare and table.named and square.has_diagonal)
@@ -82,14 +82,6 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
     return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, convert, is_sure, other_kind, doubt=question)
 
 
-_OF_DISTANCES = Clause(
-    "; for distances set ",
-    Setting("dissimilarities", "linear"),
-    " or ",
-    Value("dissimilarities", "exponential"),
-)
-
-
 def _question_square(square: Square) -> Message | None:
     """Return a question about symmetric counts or confusions, or None."""
     if square.has_symmetric_counts:
@@ -97,14 +89,14 @@ def _question_square(square: Square) -> Message | None:
             "The matrix is symmetric; as counts of choices, it would tie every pair 50:50. It"
             " may contain"
         )
-        return Message(f"{problem} distances or similarities", _OF_DISTANCES, ".")
+        return Message(f"{problem} distances or similarities", OF_DISTANCES, ".")
     if not square.has_confusions:
         return None
     return Message(
         "The diagonal of the table dominates and all rows have the same sum, as in a confusion"
         " matrix; the table may contain similarities",
         Clause(" (to average the two halves, set ", Setting("symmetrize", "mean"), ")"),
-        _OF_DISTANCES,
+        OF_DISTANCES,
         "; for choices (row chosen over column), leave the diagonal empty.",
     )
 
@@ -124,11 +116,11 @@ def _clear_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
     # Labels and asymmetry must show that the cells are counts.
     if square.is_bare or not square.has_diagonal or not square.has_counts or square.is_symmetric:
         return square.values, None
-    diagonal = [as_label(cell) for cell in np.diag(square.values)]
+    diagonal = [format_label(cell) for cell in np.diag(square.values)]
     k = next(k for k, cell in enumerate(diagonal) if cell not in MISSING | {"0"})
     cells = square.values.copy()
     np.fill_diagonal(cells, 0)
-    label = as_label((square.labels or ())[k])
+    label = format_label((square.labels or ())[k])
     return cells, (
         f"The diagonal ({diagonal[k]} for {label!r}) compares an option with itself; it was"
         " ignored."
@@ -293,7 +285,7 @@ def _question_list(table: RawTable, pair_columns: PairColumns) -> Message | None
         f"Columns 'i' and 'j' with numbers in {shorten(measures)} can be read in three ways: as"
         " distances between objects, as similarities between objects, or as choices of 'i' over"
         " 'j'",
-        _OF_DISTANCES,
+        OF_DISTANCES,
         "; for choices name ",
         Argument("chosen"),
         " and ",
@@ -348,7 +340,7 @@ def _read_list(
         table.frame, columns, weights=weights or columns.weighted, **data_options
     )
     n_empty = int(is_uncounted(table.frame, columns).sum())
-    omission_note = f"; {plural(n_empty, 'row')} without counts dropped" if n_empty else ""
+    omission_note = f"; {format_plural(n_empty, 'row')} without counts dropped" if n_empty else ""
     covariate_note = (
         f", covariates {shorten(data.covariates.names)}" if data.covariates is not None else ""
     )

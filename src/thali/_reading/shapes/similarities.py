@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
 from thali._data.checks import check_numbers
@@ -19,12 +20,14 @@ from thali._data.similarities.tables import (
     find_pair_columns,
     read_measured_pairs,
 )
-from thali._labels import as_label, shorten
-from thali.errors import DataError
+from thali._inference.warn import warn
+from thali._labels import format_label, shorten
+from thali.errors import DataError, DataWarning, Message
 
-from ..shape import Reading, Shape, raise_error
+from ..shape import OF_DISTANCES, Reading, Shape, raise_error
 from ..square import Square, describe_non_square
 from ..table import RawTable
+from .card_sorts import SHAPE as CARD_SORTS
 
 # Similarities as a square table, complete or one triangle -----------------------------------------
 
@@ -52,15 +55,33 @@ def match_square(
         return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, sure=False)
     if has_list_names and not square.is_symmetric:
         return None
-    is_sure = square.has_similarities or dissimilarities is not None
-    convert = partial(_read_square, square, symmetrize, dissimilarities)
-    return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, is_sure)
+    is_sure = table.is_triangle or square.has_similarities or dissimilarities is not None
+    convert = partial(_read_square, table, square, symmetrize, dissimilarities)
+    question = None if dissimilarities else _question_distances(square)
+    return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, is_sure, doubt=question)
+
+
+def _question_distances(square: Square) -> Message | None:
+    """Return a question about a symmetric square that has zeros on the diagonal only."""
+    if square.numbers is None or not (
+        square.is_symmetric and np.nanmin(square.numbers, initial=np.inf) > 0
+    ):
+        return None
+    if {format_label(cell) for cell in np.diag(square.values)} - {"0"}:
+        return None
+    return Message(
+        "The diagonal is 0 and all other numbers are larger, as in a table of distances",
+        OF_DISTANCES,
+        "; for similarities, leave the diagonal empty.",
+    )
 
 
 def _read_square(
-    square: Square, symmetrize: str | None, how_similar: str | None
+    table: RawTable, square: Square, symmetrize: str | None, how_similar: str | None
 ) -> tuple[Similarities, str]:
     """Read similarities from a square table."""
+    if table.is_triangle and how_similar is None and not square.has_diagonal:
+        warn(DataWarning(Message("The triangle has no diagonal", OF_DISTANCES, ".")))
     measures = read_measured_pairs(square.cells, square.labels, symmetrize)
     if how_similar is not None:
         measures = measures._replace(
@@ -86,7 +107,6 @@ SQUARE = Shape(
         " complete or only one triangle"
     ),
     settings=("symmetrize", "dissimilarities"),
-    triangle=True,
     needs="no square matrix",
 )
 
@@ -149,7 +169,6 @@ SHEETS = Shape(
     match_sheets,
     expected="a workbook with such a square matrix of similarities on one sheet per respondent",
     settings=("symmetrize",),
-    triangle=True,
     needs="no sheets with square matrices",
 )
 
@@ -191,6 +210,8 @@ def match_list(
     choices = list_readings(names)
     has_two_counts = any(len(columns.times) == 2 for columns in choices)
     is_sure = not has_two_counts and are_similarity_columns(names, accept_vague=not choices)
+    if not are_similarity_columns(names, accept_vague=False):  # texts are not ratings or scores
+        is_sure &= table.frame[find_pair_columns(names).similarity].dtype.kind in "iufb"
     if square is not None and square.numbers is not None:
         is_sure &= square.is_bare and square.has_diagonal
     return replace(_build_list_reading(table, respondent), sure=is_sure)
@@ -235,7 +256,9 @@ def _read_list(
     frame = table.frame
     conversion_note = ""
     if how_similar is not None:
-        is_different = frame[columns.first].map(as_label) != frame[columns.second].map(as_label)
+        is_different = frame[columns.first].map(format_label) != frame[columns.second].map(
+            format_label
+        )
         measured_cells = get_column(frame, columns.similarity).astype(object)
         numbers = check_numbers(
             measured_cells.to_numpy(), lambda k: f"in row {frame.index[k]}", "dissimilarity"
@@ -265,4 +288,4 @@ LIST = Shape(
 )
 
 
-SHAPES = SQUARE, SHEETS, LIST
+SHAPES = SQUARE, SHEETS, LIST, CARD_SORTS

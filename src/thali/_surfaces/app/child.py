@@ -1,13 +1,13 @@
-"""What a child process does: read the data of a study, fit a model to them, or compare models.
+"""The child process: it reads the data of a study, fits a model or compares models.
 
-`python -m thali._surfaces.app.child WHAT FOLDER CORES` runs the functions of the command line, so
-that the app can do what that can, in the words of the app. SIGTERM is to it what Ctrl-C is at a
-terminal: what was drawn is kept.
+`python -m thali._surfaces.app.child RUN FOLDER CORES` runs the functions of the command line with
+the texts of the app. SIGTERM has the effect of Ctrl-C at a terminal: draws are kept.
 
-Python lets a signal raise between any two instructions: in an import, which then holds its lock for
-ever, or where an exception is lost. So SIGTERM raises nothing. What can be stopped half-way notes
-it (`DelayedInterrupt`); anything else is given up on the spot, and the process begins again as
-`python -m thali._surfaces.app.child WHAT FOLDER CORES stopped`, which reports what the job holds.
+Python may raise an exception for a signal between any two instructions, for example in an import,
+which then keeps its lock, or where exceptions are lost. Therefore SIGTERM raises nothing. Code that
+can be interrupted records the signal (`DelayedInterrupt`). In all other code the process is
+replaced by `python -m thali._surfaces.app.child RUN FOLDER CORES stopped`, which reports the draws
+in the job.
 """
 
 import os
@@ -35,119 +35,120 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..cli.boundary import Terminal
-from ..cli.commands.jobs import JOB, as_typed
-from .english import AppWords, sentence_and_names
-from .reading import what_was_read
+from ..cli.commands.jobs import JOB, format_command
+from ..cli.terminal import Terminal
+from .english import AppWords, render_error
+from .reading import describe_table
 from .runs import REFUSED
 from .studies import (
     COMPARE,
+    COMPARE_TIME,
     COVER,
     EVIDENCE,
     FIT,
+    FIT_TIME,
     LOOK,
     READ,
     TEST,
-    TOOK,
-    TOOK_TO_COMPARE,
     StudyFolder,
 )
 
 TABLES = ("csv", "xlsx")
 STOPPED = "stopped"
-_AT_ONCE = 1e-3  # seconds of drawing, after which what there is is reported
-_FINE, _STOPPED, _BROKEN = 0, 130, 1
-MEMORY_TO_READ = 8 << 30  # bytes, of which a table of the largest upload needs a part
+_SHORT_TIME = 1e-3  # maximum seconds of sampling when only a report of existing draws is needed
+_SUCCESS, _STOPPED, _FAILED = 0, 130, 1
+MEMORY_TO_READ = 8 << 30  # bytes; a table of the largest upload needs less
 
 
-def read(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Write down what the data were read as."""
+def read_data(study: StudyFolder, terminal: Terminal, cores: int) -> None:
+    """Read the data and write their description."""
     try:
-        found = what_was_read(study, terminal)
+        description = describe_table(study, terminal)
     except MemoryError:
         raise DataError(
             "The table does not fit into memory; remove columns that the model does not use."
         ) from None
-    study.write("reading", found)
+    study.write("reading", description)
 
 
-def fit(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Fit the model that was asked for, or go on with it, and write the report."""
-    began, before = time.monotonic(), study.read(TOOK).get("seconds", 0.0)
+def fit_model(study: StudyFolder, terminal: Terminal, cores: int) -> None:
+    """Fit or resume the requested model, and write the report."""
+    start_time, earlier_seconds = time.monotonic(), study.read(FIT_TIME).get("seconds", 0.0)
     try:
-        _fit(study, terminal, cores, {})
-    except KeyboardInterrupt:  # while it did not draw
-        stopped(study, terminal, cores)
+        _run_fit_command(study, terminal, cores, {})
+    except KeyboardInterrupt:  # before the first draws
+        report_stopped_fit(study, terminal, cores)
     finally:
-        study.write(TOOK, {"seconds": before + time.monotonic() - began})
+        study.write(FIT_TIME, {"seconds": earlier_seconds + time.monotonic() - start_time})
 
 
-def stopped(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Write the report of the draws that the job of a fit holds, if any, and end as a fit that was
-    stopped."""
+def report_stopped_fit(study: StudyFolder, terminal: Terminal, cores: int) -> None:
+    """Report the draws in the job of a stopped fit, if any, and end as stopped."""
     index = read_index(Path(FIT) / JOB)
     if index is not None and any(index.get("recorded", ())):
-        _fit(study, terminal, cores, {"max-time": _AT_ONCE})
+        _run_fit_command(study, terminal, cores, {"max-time": _SHORT_TIME})
     raise KeyboardInterrupt
 
 
-def _fit(study: StudyFolder, terminal: Terminal, cores: int, more: dict[str, Any]) -> None:
-    """Fit the model that was asked for, with more options."""
+def _run_fit_command(
+    study: StudyFolder, terminal: Terminal, cores: int, extra_options: dict[str, Any]
+) -> None:
+    """Fit the requested model with additional options."""
     from ..cli.commands.fit import run_fit
 
-    asked = study.read(FIT)
-    out = Path(FIT)
-    out.mkdir(exist_ok=True)
-    typed = _typed(asked) | (
-        {"cores": cores} if asked["has_cores"] and "cores" not in asked["typed"] else {}
+    request = study.read(FIT)
+    out_folder = Path(FIT)
+    out_folder.mkdir(exist_ok=True)
+    typed_options = _convert_paths(request) | (
+        {"cores": cores} if request["has_cores"] and "cores" not in request["typed"] else {}
     )
-    page = out / "report.html"
+    report_file = out_folder / "report.html"
     run_fit(
         terminal,
         study.data_name,
-        asked["model"],
-        typed | more,
-        out,
+        request["model"],
+        typed_options | extra_options,
+        out_folder,
         False,
-        _formats(),
-        page,
-        _cover(study),
+        _list_table_formats(),
+        report_file,
+        _build_cover(study),
     )
 
 
-def look(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Write the report of what a fit has drawn so far: that of a copy of its job, which is stopped
-    at once."""
+def report_draws(study: StudyFolder, terminal: Terminal, cores: int) -> None:
+    """Report the draws of a running fit, from a copy of its job."""
     from ..cli.commands.fit import run_fit
 
-    asked = study.read(FIT)
-    out = Path(LOOK)
-    _copy_job(Path(FIT) / JOB, out / JOB)
-    typed = _typed(asked) | {"max-time": _AT_ONCE, "cores": 1}
+    request = study.read(FIT)
+    out_folder = Path(LOOK)
+    _copy_job(Path(FIT) / JOB, out_folder / JOB)
+    typed_options = _convert_paths(request) | {"max-time": _SHORT_TIME, "cores": 1}
     run_fit(
         terminal,
         study.data_name,
-        asked["model"],
-        typed,
-        out,
+        request["model"],
+        typed_options,
+        out_folder,
         False,
         (),
-        out / "report.html",
-        _cover(study),
+        out_folder / "report.html",
+        _build_cover(study),
     )
 
 
-def _cover(study: StudyFolder) -> dict[str, str]:
-    """The cover of its report: what was written for it, with the name of the study where that was
-    given."""
+def _build_cover(study: StudyFolder) -> dict[str, str]:
+    """Return the cover of the report, with the title of the study if given."""
     about = study.about
     title = {"title": about["title"]} if "data" in about else {}
     return {"data": about.get("data", about["title"]), **title, **study.read(FIT).get(COVER, {})}
 
 
 def _copy_job(job: Path, copy: Path) -> None:
-    """Copy a job that another process writes to; its index, which is replaced last, says which
-    files count."""
+    """Copy the job of a running process.
+
+    The index is replaced last and names the valid files.
+    """
     for _ in range(50):
         shutil.rmtree(copy, ignore_errors=True)
         copy.mkdir(parents=True)
@@ -158,89 +159,117 @@ def _copy_job(job: Path, copy: Path) -> None:
                     shutil.copyfile(job / entry["file"], copy / entry["file"])
                 atomic_write(copy / "job.json", encode_index(index))
                 return
-        except FileNotFoundError:  # the state was replaced meanwhile
+        except FileNotFoundError:  # the state was replaced during the copy
             pass
         time.sleep(0.1)
     raise DataError("There are no draws yet; try again later.")
 
 
-def compare(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Compare the models that were asked for, and write the report."""
-    from ..cli.commands.compare import UNSAID, run_compare
+def compare_by_prediction(study: StudyFolder, terminal: Terminal, cores: int) -> None:
+    """Compare the requested models by prediction, and write the report."""
+    from ..cli.commands.compare import DEFAULT_SETTINGS, run_compare
     from ..cli.commands.report import run_report
 
-    asked = study.read(COMPARE)
-    out, began, before = (
+    request = study.read(COMPARE)
+    out_folder, start_time, earlier_seconds = (
         Path(COMPARE),
         time.monotonic(),
-        study.read(TOOK_TO_COMPARE).get("seconds", 0.0),
+        study.read(COMPARE_TIME).get("seconds", 0.0),
     )
-    typed = {**_typed(asked), "cores": cores}
+    typed_options = {**_convert_paths(request), "cores": cores}
     try:
-        own = UNSAID | {"by": "prediction"}
-        run_compare(terminal, study.data_name, asked["models"], own, typed, out, False, _formats())
+        settings = DEFAULT_SETTINGS | {"by": "prediction"}
+        run_compare(
+            terminal,
+            study.data_name,
+            request["models"],
+            settings,
+            typed_options,
+            out_folder,
+            False,
+            _list_table_formats(),
+        )
     finally:
-        took = before + time.monotonic() - began
-        study.write(TOOK_TO_COMPARE, {"seconds": took, "models": len(asked["names"])})
-    run_report(terminal, out, None)
+        seconds = earlier_seconds + time.monotonic() - start_time
+        study.write(COMPARE_TIME, {"seconds": seconds, "models": len(request["names"])})
+    run_report(terminal, out_folder, None)
 
 
-def evidence(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Compare the models that were asked for by their evidence, and write the report."""
-    from ..cli.commands.compare import UNSAID, run_compare
+def compare_by_evidence(study: StudyFolder, terminal: Terminal, cores: int) -> None:
+    """Compare the requested models by evidence, and write the report."""
+    from ..cli.commands.compare import DEFAULT_SETTINGS, run_compare
 
-    asked = study.read(EVIDENCE)
-    own = UNSAID | {"by": "evidence", "sensitivity": asked["sensitivity"]}
-    typed = {**_typed(asked), "cores": cores}
+    request = study.read(EVIDENCE)
+    settings = DEFAULT_SETTINGS | {"by": "evidence", "sensitivity": request["sensitivity"]}
+    typed_options = {**_convert_paths(request), "cores": cores}
     run_compare(
-        terminal, study.data_name, asked["models"], own, typed, Path(EVIDENCE), False, _formats()
+        terminal,
+        study.data_name,
+        request["models"],
+        settings,
+        typed_options,
+        Path(EVIDENCE),
+        False,
+        _list_table_formats(),
     )
 
 
-def test(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Carry out the classical test that was asked for, and write the report."""
+def run_classical_test(study: StudyFolder, terminal: Terminal, cores: int) -> None:
+    """Carry out the requested classical test, and write the report."""
     from ..cli.commands.test import run_test
-    from ..report import page_of
+    from ..report import render_report
 
-    asked = study.read(TEST)
-    out = Path(TEST)
-    shutil.rmtree(out, ignore_errors=True)
-    result = run_test(terminal, asked["name"], [study.data_name], _typed(asked), out, _formats())
-    words = as_typed("test", {"data_name": study.data_name, "typed": asked["typed"]}).removeprefix(
-        "thali test "
+    request = study.read(TEST)
+    out_folder = Path(TEST)
+    shutil.rmtree(out_folder, ignore_errors=True)
+    test_result = run_test(
+        terminal,
+        request["name"],
+        [study.data_name],
+        _convert_paths(request),
+        out_folder,
+        _list_table_formats(),
     )
-    command = f"thali test {asked['name']} {words}"
-    atomic_write(out / "report.html", page_of(result, command, terminal.words))
+    typed_words = format_command(
+        "test", {"data_name": study.data_name, "typed": request["typed"]}
+    ).removeprefix("thali test ")
+    command = f"thali test {request['name']} {typed_words}"
+    atomic_write(out_folder / "report.html", render_report(test_result, command, terminal.words))
 
 
-DO: dict[str, Callable[[StudyFolder, Terminal, int], None]] = {
-    READ: read,
-    FIT: fit,
-    LOOK: look,
-    COMPARE: compare,
-    EVIDENCE: evidence,
-    TEST: test,
+RUN_FUNCTIONS: dict[str, Callable[[StudyFolder, Terminal, int], None]] = {
+    READ: read_data,
+    FIT: fit_model,
+    LOOK: report_draws,
+    COMPARE: compare_by_prediction,
+    EVIDENCE: compare_by_evidence,
+    TEST: run_classical_test,
 }
 
 
-def main(what: str, folder: str, cores: str, how: str = "") -> None:
-    """Do it, or end as one that was stopped, and leave NAME.end.json."""
+def main(run_name: str, folder: str, cores: str, mode: str = "") -> None:
+    """Carry out a run, or end it as stopped, and write NAME.end.json."""
     study = StudyFolder(Path(folder).resolve())
     os.chdir(study.path)
-    with open(f"{what}.lock", "ab") as held:
-        if not _locked(held.fileno()):
-            return  # another child is at it
-        study.write(f"{what}.process", {"pid": os.getpid()})
-        if what == READ:
+    with open(f"{run_name}.lock", "ab") as lock:
+        if not _take_lock(lock.fileno()):
+            return  # another child carries out the run
+        study.write(f"{run_name}.process", {"pid": os.getpid()})
+        if run_name == READ:
             _limit_memory()
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.signal(signal.SIGTERM, lambda number, frame: _stop(frame, what, folder, cores))
-        do = {"": DO[what], STOPPED: stopped if what == FIT else _nothing}[how]
-        study.write(f"{what}.end", carried_out(what, do, study, int(cores)))
+        signal.signal(
+            signal.SIGTERM, lambda number, frame: _handle_stop(frame, run_name, folder, cores)
+        )
+        run_function = {
+            "": RUN_FUNCTIONS[run_name],
+            STOPPED: report_stopped_fit if run_name == FIT else _end_stopped_run,
+        }[mode]
+        study.write(f"{run_name}.end", carry_out(run_name, run_function, study, int(cores)))
 
 
-def _stop(frame: FrameType | None, *words: str) -> None:
-    """Note it where it is waited for; else begin again, to end with what the job holds."""
+def _handle_stop(frame: FrameType | None, *words: str) -> None:
+    """Record SIGTERM where it is awaited; otherwise restart to end as stopped."""
     handler: Any = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:
         os.execv(
@@ -251,20 +280,20 @@ def _stop(frame: FrameType | None, *words: str) -> None:
 
 
 def _limit_memory() -> None:
-    """Let this process have no more memory than a table needs, where the system counts it."""
+    """Limit the memory of this process, where the system supports it."""
     if sys.platform == "linux":
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_TO_READ, MEMORY_TO_READ))
 
 
-def _nothing(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """End as a run that was stopped; what was finished is in its job."""
+def _end_stopped_run(study: StudyFolder, terminal: Terminal, cores: int) -> None:
+    """End as a stopped run; finished parts are in its job."""
     raise KeyboardInterrupt
 
 
-def _locked(descriptor: int) -> bool:
-    """Take the lock, which a server that looks for children may hold for a moment."""
+def _take_lock(descriptor: int) -> bool:
+    """Return whether the lock was taken; a server may hold it for a moment."""
     for _ in range(20):
         if lock_file(descriptor):
             return True
@@ -272,17 +301,19 @@ def _locked(descriptor: int) -> bool:
     return False
 
 
-def carried_out(
-    what: str, do: Callable[[StudyFolder, Terminal, int], None], study: StudyFolder, cores: int
+def carry_out(
+    run_name: str,
+    run_function: Callable[[StudyFolder, Terminal, int], None],
+    study: StudyFolder,
+    cores: int,
 ) -> dict[str, Any]:
-    """How it ended: a code as at the command line, what should be known, and which arguments a
-    refusal names.
+    """Carry out a run; return its exit code, message, named arguments and warnings.
 
-    How long it takes is written down while it runs.
+    The estimated duration is written to a file during the run.
     """
     terminal = Terminal(AppWords([]), AppWords)
-    shown: list[str] = []
-    named: list[str] = []
+    sentences: list[str] = []
+    argument_names: list[str] = []
 
     def show(
         message: Warning | str,
@@ -293,25 +324,25 @@ def carried_out(
         line: str | None = None,
     ) -> None:
         if isinstance(message, LongRunWarning):
-            study.write(f"{what}.long", {"sentence": message.render(terminal.words)})
+            study.write(f"{run_name}.long", {"sentence": message.render(terminal.words)})
         elif (
             isinstance(message, ThaliWarning)
-            and (sentence := message.render(terminal.words)) not in shown
+            and (sentence := message.render(terminal.words)) not in sentences
         ):
-            shown.append(sentence)
+            sentences.append(sentence)
 
-    code, message = _FINE, ""
+    code, message = _SUCCESS, ""
     with warnings.catch_warnings():
         warnings.showwarning = show
         warnings.simplefilter("always", ThaliWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)  # the report says so
         warnings.simplefilter("ignore", InterruptedWarning)
         try:
-            do(study, terminal, cores)
+            run_function(study, terminal, cores)
         except ThaliError as error:
-            code, (message, named) = REFUSED, sentence_and_names(error, terminal.words)
-        except typer.Exit as left:
-            code = left.exit_code
+            code, (message, argument_names) = REFUSED, render_error(error, terminal.words)
+        except typer.Exit as exit_request:
+            code = exit_request.exit_code
         except OSError as error:
             code, message = REFUSED, f"{error.filename or 'The file'}: {error.strerror or error}."
         except MemoryError:
@@ -321,24 +352,24 @@ def carried_out(
         except Exception:
             traceback.print_exc()
             code, message = (
-                _BROKEN,
+                _FAILED,
                 "thali met an internal error; see the log of the fit for details.",
             )
-    return {"code": code, "message": message, "named": named, "warnings": shown}
+    return {"code": code, "message": message, "named": argument_names, "warnings": sentences}
 
 
-def _formats() -> tuple[str, ...]:
-    """Of the tables: Excel where it can be written."""
+def _list_table_formats() -> tuple[str, ...]:
+    """Return the formats of tables: CSV, and Excel if openpyxl is installed."""
     from importlib.util import find_spec
 
     return TABLES if find_spec("openpyxl") else TABLES[:1]
 
 
-def _typed(asked: dict[str, Any]) -> dict[str, Any]:
-    """What was entered, as the command line has it."""
+def _convert_paths(request: dict[str, Any]) -> dict[str, Any]:
+    """Return the typed options of a request, with paths as `Path`."""
     return {
-        word: Path(value) if word in asked["paths"] else value
-        for word, value in asked["typed"].items()
+        word: Path(typed_value) if word in request["paths"] else typed_value
+        for word, typed_value in request["typed"].items()
     }
 
 

@@ -1,11 +1,11 @@
-"""Which models the app compares on each kind of data, and what it takes over from the study."""
+"""Models that the app compares on each kind of data, and the options that a comparison inherits."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from thali._data.kinds import SIMILARITIES
-from thali._model.default_models import offers_of
-from thali._model.registry import features_of
+from thali._model.default_models import list_offers
+from thali._model.registry import get_features_argument
 from thali.errors import Argument, ArgumentError
 
 from . import english
@@ -13,101 +13,110 @@ from .fields import GROUP
 from .studies import COMPARE, EVIDENCE, FIT, StudyFolder
 
 
-class Compared(NamedTuple):
-    """A model that may be compared."""
+class ComparisonCandidate(NamedTuple):
+    """A model that a comparison may include."""
 
-    name: str  # what it is called, also in the report
-    item: str  # as `thali compare --models` has it
-    ticked: tuple[str, ...]  # the runs that have it unless somebody chooses
+    name: str  # also in the report
+    model_text: str  # text in `thali compare --models`
+    default_runs: tuple[str, ...]  # runs that include the model by default
 
 
 _BOTH = (COMPARE, EVIDENCE)
-OF_ASPECTS = (
-    Compared("Bradley-Terry-Luce", "BTL", _BOTH),
-    Compared("shared aspects", "ibp", _BOTH),
-    Compared("three shared aspects", "3", (EVIDENCE,)),
-    Compared("six shared aspects", "6", ()),
+ASPECT_CANDIDATES = (
+    ComparisonCandidate("Bradley-Terry-Luce", "BTL", _BOTH),
+    ComparisonCandidate("shared aspects", "ibp", _BOTH),
+    ComparisonCandidate("three shared aspects", "3", (EVIDENCE,)),
+    ComparisonCandidate("six shared aspects", "6", ()),
 )
-OF_GROUPS = (
-    Compared("Bradley-Terry-Luce with the same worths", "common:BTL", (COMPARE,)),
-    Compared("Bradley-Terry-Luce with worths by group", "free:BTL", (COMPARE,)),
-    Compared("shared aspects with the same weights", "common", (EVIDENCE,)),
-    Compared("shared aspects with weights by group", "free", (EVIDENCE,)),
-    Compared("shared aspects with similar weights", "similar", ()),
+GROUP_CANDIDATES = (
+    ComparisonCandidate("Bradley-Terry-Luce with the same worths", "common:BTL", (COMPARE,)),
+    ComparisonCandidate("Bradley-Terry-Luce with worths by group", "free:BTL", (COMPARE,)),
+    ComparisonCandidate("shared aspects with the same weights", "common", (EVIDENCE,)),
+    ComparisonCandidate("shared aspects with weights by group", "free", (EVIDENCE,)),
+    ComparisonCandidate("shared aspects with similar weights", "similar", ()),
 )
-_OF_FEATURES_BY_GROUP = (
-    Compared("features with the same weights", "common", _BOTH),
-    Compared("features with weights by group", "free", _BOTH),
-    Compared("features with similar weights", "similar", ()),
+_GROUP_FEATURE_CANDIDATES = (
+    ComparisonCandidate("features with the same weights", "common", _BOTH),
+    ComparisonCandidate("features with weights by group", "free", _BOTH),
+    ComparisonCandidate("features with similar weights", "similar", ()),
 )
-_OF_FEATURES = (
-    Compared("any number of features", "ibp", _BOTH),
-    Compared("four features", "4", (EVIDENCE,)),
-    Compared("eight features", "8", (EVIDENCE,)),
+_FEATURE_CANDIDATES = (
+    ComparisonCandidate("any number of features", "ibp", _BOTH),
+    ComparisonCandidate("four features", "4", (EVIDENCE,)),
+    ComparisonCandidate("eight features", "8", (EVIDENCE,)),
 )
-_SLOW = ("latent-class-logit", "product-classes")
-_OF_MODELS = ("monotone", "ties")  # what is taken over from the fit
+_SLOW_MODELS = ("latent-class-logit", "product-classes")
+_SHARED_OPTIONS = ("monotone", "ties")  # options that the comparison inherits from the fit
 
 
-def candidates(study: StudyFolder) -> tuple[Compared, ...]:
-    """The models that may be compared on these data."""
-    kind = _kind(study)
-    if features := features_of(kind):
-        alone, by_group = (
-            (OF_ASPECTS, OF_GROUPS)
+def list_candidates(study: StudyFolder) -> tuple[ComparisonCandidate, ...]:
+    """Return the models that may be compared on the data of a study."""
+    data_kind = _read_data_kind(study)
+    if features := get_features_argument(data_kind):
+        plain_candidates, group_candidates = (
+            (ASPECT_CANDIDATES, GROUP_CANDIDATES)
             if features == "aspects"
-            else (_OF_FEATURES, _OF_FEATURES_BY_GROUP)
+            else (_FEATURE_CANDIDATES, _GROUP_FEATURE_CANDIDATES)
         )
-        return by_group if has_groups(study) else alone
-    names = [offer.name for offer in offers_of(kind)]
+        return group_candidates if has_groups(study) else plain_candidates
+    names = [offer.name for offer in list_offers(data_kind)]
     return tuple(
-        Compared(english.title(name), name, () if name in _SLOW else (COMPARE,)) for name in names
+        ComparisonCandidate(
+            english.find_title(name), name, () if name in _SLOW_MODELS else (COMPARE,)
+        )
+        for name in names
     )
 
 
 def has_evidence(study: StudyFolder) -> bool:
-    """Whether models of such data are compared by evidence."""
-    return bool(features_of(_kind(study)))
+    """Return whether models of such data are compared by evidence."""
+    return bool(get_features_argument(_read_data_kind(study)))
 
 
 def has_groups(study: StudyFolder) -> bool:
-    """Whether people are divided into groups."""
+    """Return whether respondents are divided into groups."""
     return GROUP in study.typed
 
 
-def ticked(study: StudyFolder, run: str) -> list[str]:
-    """The names of the models that are chosen: those that were compared, or else the usual ones."""
-    before: list[str] = study.read(run).get("names", [])
-    fitted = study.read(FIT).get("model", "") if run == COMPARE else ""
-    return before or [
-        each.name for each in candidates(study) if run in each.ticked or each.item == fitted
+def select_ticked(study: StudyFolder, run: str) -> list[str]:
+    """Return the names of the ticked models: those compared before, or the defaults."""
+    compared_names: list[str] = study.read(run).get("names", [])
+    fitted_model = study.read(FIT).get("model", "") if run == COMPARE else ""
+    return compared_names or [
+        candidate.name
+        for candidate in list_candidates(study)
+        if run in candidate.default_runs or candidate.model_text == fitted_model
     ]
 
 
-def asked_to_compare(
+def build_comparison_request(
     study: StudyFolder, run: str, names: Sequence[str], sensitivity: bool = False
 ) -> dict[str, Any]:
-    """What is asked for to compare these models by what they predict, or by their evidence."""
-    chosen = [each for each in candidates(study) if each.name in names]
-    if not chosen:
+    """Return the request to compare models by prediction or by evidence."""
+    selected = [candidate for candidate in list_candidates(study) if candidate.name in names]
+    if not selected:
         raise ArgumentError(Argument("models"), " must have at least one model selected; got none.")
-    typed = _taken_over(study)
-    if run == EVIDENCE and _kind(study) == SIMILARITIES:
-        typed = {"sigma": "learned"} | typed  # which is not chosen by the same data
-    listed = ",".join(f"{each.name}={each.item}" for each in chosen)
-    asked = {"models": listed, "names": [each.name for each in chosen], "typed": typed, "paths": []}
-    return asked | ({"sensitivity": sensitivity} if run == EVIDENCE else {})
+    typed_options = _select_typed_options(study)
+    if run == EVIDENCE and _read_data_kind(study) == SIMILARITIES:
+        typed_options = {
+            "sigma": "learned"
+        } | typed_options  # a fixed value would be chosen from the same data
+    model_list = ",".join(f"{candidate.name}={candidate.model_text}" for candidate in selected)
+    chosen_names = [candidate.name for candidate in selected]
+    request = {"models": model_list, "names": chosen_names, "typed": typed_options, "paths": []}
+    return request | ({"sensitivity": sensitivity} if run == EVIDENCE else {})
 
 
-def _kind(study: StudyFolder) -> str:
+def _read_data_kind(study: StudyFolder) -> str:
+    """Return the kind of data of a study, or "" if unknown."""
     return study.read("reading").get("kind", "")
 
 
-def _taken_over(study: StudyFolder) -> dict[str, Any]:
-    """What was typed about the table, and some of what was typed about the fit."""
-    typed, fitted = study.typed, study.read(FIT).get("typed", {})
+def _select_typed_options(study: StudyFolder) -> dict[str, Any]:
+    """Return the typed options about the table, and inherited options of the fit."""
+    table_options, fit_options = study.typed, study.read(FIT).get("typed", {})
     return {
-        word: value
-        for word, value in (fitted | typed).items()
-        if word in typed or word in _OF_MODELS
+        word: typed_value
+        for word, typed_value in (fit_options | table_options).items()
+        if word in table_options or word in _SHARED_OPTIONS
     }

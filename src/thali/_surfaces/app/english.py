@@ -1,4 +1,4 @@
-"""The app's words: what stands on its pages, what its fields are called, how messages name them."""
+"""Texts of the app: its pages, the labels of its fields, and the names of arguments in messages."""
 
 import re
 import tomllib
@@ -11,77 +11,79 @@ from thali._model.registry import SPECS
 from thali._model.spec import ModelSpec, Option
 from thali.errors import ThaliError, Words
 
-from ..cli.boundary import OptionWords
+from ..cli.terminal import OptionWords
 
-BESIDE_COLUMNS = {"covariates": ("order",)}  # what may be chosen beside columns
+EXTRA_CHOICES = {"covariates": ("order",)}  # choices in addition to columns
 TEXTS: dict[str, Any] = tomllib.loads(
     (files("thali._surfaces.app") / "english.toml").read_text("utf-8")
 )
 
 
-def _namespace(held: Any) -> Any:
-    """Return tables as objects, so that a template names what they hold."""
+def _build_namespace(table: Any) -> Any:
+    """Return nested tables as objects, so that templates access them by name."""
     return (
-        SimpleNamespace(**{key: _namespace(each) for key, each in held.items()})
-        if isinstance(held, dict)
-        else held
+        SimpleNamespace(**{key: _build_namespace(entry) for key, entry in table.items()})
+        if isinstance(table, dict)
+        else table
     )
 
 
-texts: SimpleNamespace = _namespace(TEXTS)  # by page: `texts.home.title`
+texts: SimpleNamespace = _build_namespace(TEXTS)  # by page: `texts.home.title`
 
 
-def label(name: str) -> str:
-    """Return what the field of an argument is called.
+def find_label(name: str) -> str:
+    """Return the label of an argument's field.
 
     Examples
     --------
-    >>> label("draws")
+    >>> find_label("draws")
     'Draws per chain'
     """
     return TEXTS["labels"].get(name, name.replace("_", " ").capitalize())
 
 
-def choice(name: str, word: str) -> str:
-    """Return what a word that an option takes is called; "": what holds unless one is chosen."""
-    own: dict[str, str] = TEXTS["choices"].get(name, {})
-    return own.get(word or "default", word.replace("-", " "))
+def find_choice_label(name: str, word: str) -> str:
+    """Return the label of a word in a menu; "" gives the label of the default."""
+    labels: dict[str, str] = TEXTS["choices"].get(name, {})
+    return labels.get(word or "default", word.replace("-", " "))
 
 
-def method(word: str) -> str:
-    """Return what a method gives."""
+def describe_method(word: str) -> str:
+    """Return the description of a method."""
     return TEXTS["methods"].get(word, word)
 
 
-def title(name: str) -> str:
-    """Return what a model is called."""
+def find_title(name: str) -> str:
+    """Return the title of a model."""
     return TEXTS["titles"].get(name, name.replace("-", " ").capitalize())
 
 
-def answers(spec: ModelSpec, name: str) -> str:
-    """Return what a model of that name finds out, or the question of a classical test."""
-    # what follows a semicolon says how the data are given at the command line
-    return TEXTS["answers"].get(name) or in_words(spec.answers.partition(";")[0], spec.options)
+def describe_model(spec: ModelSpec, name: str) -> str:
+    """Return the question that a model or a classical test answers."""
+    # after a semicolon comes a note on data for the command line
+    return TEXTS["answers"].get(name) or replace_option_names(
+        spec.answers.partition(";")[0], spec.options
+    )
 
 
-def counted(what: str, number: int) -> str:
-    """Return so many of something.
+def format_count(noun_key: str, number: int) -> str:
+    """Return a number with its noun.
 
     Examples
     --------
-    >>> counted("fit", 1), counted("fit", 1200)
+    >>> format_count("fit", 1), format_count("fit", 1200)
     ('1 fit', '1,200 fits')
     """
-    one, several = TEXTS["counted"][what]
-    return (one if number == 1 else several).format(number=f"{number:,}")
+    singular, plural = TEXTS["counted"][noun_key]
+    return (singular if number == 1 else plural).format(number=f"{number:,}")
 
 
-def duration(seconds: float) -> str:
-    """Return a time in words.
+def format_duration(seconds: float) -> str:
+    """Return a duration as text.
 
     Examples
     --------
-    >>> duration(600.0)
+    >>> format_duration(600.0)
     'about 10 minutes'
     """
     if seconds < 5:
@@ -94,29 +96,30 @@ def duration(seconds: float) -> str:
     return texts.durations.hours.format(number=f"{minutes / 60:,.1f}")
 
 
-def in_words(text: str, options: Iterable[Option]) -> str:
-    """Return help that was written for the command line with labels in place of options.
+def replace_option_names(text: str, options: Iterable[Option]) -> str:
+    """Return help for the command line with field labels instead of options.
 
     Examples
     --------
     >>> from thali._model.options import CHOSEN
-    >>> in_words("Column with the loser (with --chosen).", [CHOSEN])
+    >>> replace_option_names("Column with the loser (with --chosen).", [CHOSEN])
     'Column with the loser (with “Chosen option”).'
     """
-    names = {option.word: option.name for option in options}
+    name_by_word = {option.word: option.name for option in options}
 
-    def spelled(found: re.Match[str]) -> str:
-        no, word, value = found.groups()
-        name = names.get(word, word.replace("-", "_"))
-        if value in TEXTS["methods"] and name == "method":
-            return f"“{method(value)}”"
-        return f"{'without ' if no else ''}“{label(name)}”{f' {value}' if value else ''}"
+    def format_option(match: re.Match[str]) -> str:
+        no, word, value_word = match.groups()
+        name = name_by_word.get(word, word.replace("-", "_"))
+        if value_word in TEXTS["methods"] and name == "method":
+            return f"“{describe_method(value_word)}”"
+        label = f"{'without ' if no else ''}“{find_label(name)}”"
+        return f"{label} {value_word}" if value_word else label
 
-    return re.sub(r"--(no-)?([a-z]+(?:-[a-z]+)*)(?: ([a-z]+(?:-[a-z]+)*)\b)?", spelled, text)
+    return re.sub(r"--(no-)?([a-z]+(?:-[a-z]+)*)(?: ([a-z]+(?:-[a-z]+)*)\b)?", format_option, text)
 
 
 class AppWords(OptionWords):
-    """How messages spell arguments for whoever sees fields with labels.
+    """Names of arguments as labels of fields, for messages in the app.
 
     Examples
     --------
@@ -128,64 +131,69 @@ class AppWords(OptionWords):
     Attributes
     ----------
     named : list of str
-        The arguments that were spelled so far, whose fields the page shows beside the message.
+        The arguments in messages so far; the page shows the message next to their fields.
     settings : list of (str, object)
-        Those of them that were spelled with a value.
+        The arguments with values in messages so far.
     """
 
     def __init__(self, options: Iterable[Option]) -> None:
         super().__init__(options)
-        self.named: list[str] = []
+        self.argument_names: list[str] = []
         self.settings: list[tuple[str, object]] = []
 
     def argument(self, name: str) -> str:
-        """The label of the field."""
-        self._speak_of(name)
-        return f"“{label(name)}”"
+        """Return the label of the argument's field."""
+        self._record_name(name)
+        return f"“{find_label(name)}”"
 
     def setting(self, name: str, value: object) -> str:
-        """The label, and what to choose or to write."""
+        """Return the label of a field and the value to choose or to type."""
         self.settings.append((name, value))
         return f"{self.argument(name)} = {self.value(name, value)}"
 
     def value(self, name: str, value: Any) -> str:
-        """What the field shows for the value."""
-        self._speak_of(name)
+        """Return the text that a field shows for a value."""
+        self._record_name(name)
         field = texts.field
         if isinstance(value, bool):
             words = self._options[name].words if self.has(name) else {}
-            word = next((word for word, meant in words.items() if meant is value), None)
-            return f"“{choice(name, word)}”" if word else field.yes if value else field.no
-        if name == "method" and (shown := method(str(value))) != value:
-            return f"“{shown}”"
-        if isinstance(value, str) and (shown := choice(name, value)) != value.replace("-", " "):
-            return f"“{shown}”"
+            word = next((word for word, word_value in words.items() if word_value is value), None)
+            return (
+                f"“{find_choice_label(name, word)}”" if word else field.yes if value else field.no
+            )
+        if name == "method" and (value_label := describe_method(str(value))) != value:
+            return f"“{value_label}”"
+        if isinstance(value, str) and (
+            value_label := find_choice_label(name, value)
+        ) != value.replace("-", " "):
+            return f"“{value_label}”"
         if value is None or value == []:
             return field.as_default if value is None else f"“{field.none}”"
         return super().value(name, value)
 
-    def _speak_of(self, name: str) -> None:
-        """From now on the argument is named."""
-        if name and name not in self.named:
-            self.named.append(name)
+    def _record_name(self, name: str) -> None:
+        """Record that a message names the argument."""
+        if name and name not in self.argument_names:
+            self.argument_names.append(name)
 
     def model(self, name: str) -> str:
-        """The title of the model."""
-        return next((title(spec.name) for spec in SPECS if spec.cls.endswith(f":{name}")), name)
+        """Return the title of the model."""
+        return next(
+            (find_title(spec.name) for spec in SPECS if spec.cls.endswith(f":{name}")), name
+        )
 
 
-def sentence_and_names(error: ThaliError, words: Words) -> tuple[str, list[str]]:
-    """What is wrong in words of the page, and the arguments that it speaks of, where the sentence
-    belongs.
+def render_error(error: ThaliError, words: Words) -> tuple[str, list[str]]:
+    """Return an error as a sentence of the page, and the arguments that it names.
 
     Examples
     --------
     >>> from thali.errors import Argument, ArgumentError
-    >>> sentence_and_names(
+    >>> render_error(
     ...     ArgumentError(Argument("draws"), " must be an integer; got 'x'."), AppWords([])
     ... )
     ("“Draws per chain” must be an integer; got 'x'.", ['draws'])
     """
-    own = words if isinstance(words, AppWords) else AppWords([])
-    own.named.clear()  # of messages before
-    return error.render(own), list(own.named)
+    app_words = words if isinstance(words, AppWords) else AppWords([])
+    app_words.argument_names.clear()  # names in earlier messages
+    return error.render(app_words), list(app_words.argument_names)

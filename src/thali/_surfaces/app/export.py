@@ -1,13 +1,12 @@
-"""Results to show and to download, each at an address that is good for once, and a study as one
-folder in a zip.
+"""Results to show and to download, each at an address that works once, and a study as a zip.
 
-Frames and downloads send no header, hence the addresses. The command line reads the folder where it
-is unpacked::
+Frames and downloads send no header with the key, hence the secret addresses. The command line reads
+the unpacked folder::
 
-    drinks/                 what `thali fit --out` writes: posterior, tables, pictures, report, job
+    drinks/                 results of `thali fit --out`: posterior, tables, pictures, report, job
       data.csv              the data, and files of options
-      compare/ evidence/    as `thali compare --out` has them
-      test/                 the answer of a classical test, and its tables
+      compare/ evidence/    results of `thali compare --out`
+      test/                 the report of a classical test, and its tables
 """
 
 import csv
@@ -25,109 +24,110 @@ from typing import Any
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from thali._inference.jobs import INDEX, LOCK, encode_index, read_index
-from thali._labels import without_formula
-from thali._model.model_files import model_in
+from thali._labels import escape_formula
+from thali._model.model_files import find_model_file
 from thali.errors import DataError
 
 from ..cli.commands.jobs import COMMAND, JOB
 from .guard import REPORT_POLICY
-from .studies import COMPARE, ENDINGS, EVIDENCE, FIT, RUNS, TEST, StudyFolder
+from .studies import COMPARE, EVIDENCE, FIT, RUNS, SUFFIXES, TEST, StudyFolder
 
 _VALID = 60.0  # seconds
 _STEM = 40  # characters
 
 
 class Tickets:
-    """Responses that wait for whoever knows their name."""
+    """Responses that wait under secret names."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, tuple[float, Response]] = {}
 
-    def new(self, response: Response) -> str:
-        """The name by which the response can be had, once and for a minute."""
+    def issue(self, response: Response) -> str:
+        """Return the name of the response, which can be redeemed once within a minute."""
         now, name = time.monotonic(), secrets.token_urlsafe(32)
-        self._waiting = {key: each for key, each in self._waiting.items() if each[0] > now}
+        self._waiting = {key: entry for key, entry in self._waiting.items() if entry[0] > now}
         self._waiting[name] = now + _VALID, response
         return name
 
-    def redeemed(self, name: str) -> Response | None:
-        """The response, if there is one of that name."""
+    def redeem(self, name: str) -> Response | None:
+        """Return the response with that name, or None."""
         until, response = self._waiting.pop(name, (0.0, None))
         return response if time.monotonic() <= until else None
 
 
-def file_of(study: StudyFolder, what: str) -> Response | None:
-    """What can be shown or downloaded of a run: RUN/view, report, posterior, csv or xlsx; None if
-    it is not there."""
-    name, _, kind = what.partition("/")
+def find_file(study: StudyFolder, address: str) -> Response | None:
+    """Return a file of a run: RUN/view, report, posterior, csv or xlsx; or None."""
+    name, _, file_kind = address.partition("/")
     folder = study.path / name
     if name not in RUNS or folder.is_symlink():
         return None
     report = folder / "report.html"
-    if kind in ("view", "report") and _is_plain_file(report):
-        saved = None if kind == "view" else f"{stem(study)}-{name}.html"
+    if file_kind in ("view", "report") and _is_plain_file(report):
+        download_name = None if file_kind == "view" else f"{format_stem(study)}-{name}.html"
         return FileResponse(
             report,
             media_type="text/html",
             headers={"Content-Security-Policy": REPORT_POLICY},
-            filename=saved,
+            filename=download_name,
         )
-    if kind == "posterior":
-        found = model_in(folder)
-        if found is None or not _is_plain_file(found):
+    if file_kind == "posterior":
+        model_file = find_model_file(folder)
+        if model_file is None or not _is_plain_file(model_file):
             return None
         return FileResponse(
-            found, media_type="application/x-netcdf", filename=f"{stem(study)}-{found.name}"
+            model_file,
+            media_type="application/x-netcdf",
+            filename=f"{format_stem(study)}-{model_file.name}",
         )
-    if kind == "xlsx" and _is_plain_file(workbook := folder / "tables.xlsx"):
-        return FileResponse(workbook, filename=f"{stem(study)}-{name}.xlsx")
-    if kind == "csv" and (tables := sorted(filter(_is_plain_file, folder.glob("*.csv")))):
-        return _zipped(tables, f"{stem(study)}-{name}-csv.zip")
+    if file_kind == "xlsx" and _is_plain_file(workbook := folder / "tables.xlsx"):
+        return FileResponse(workbook, filename=f"{format_stem(study)}-{name}.xlsx")
+    if file_kind == "csv" and (tables := sorted(filter(_is_plain_file, folder.glob("*.csv")))):
+        return _zip_tables(tables, f"{format_stem(study)}-{name}-csv.zip")
     return None
 
 
 def _is_plain_file(path: Path) -> bool:
-    """Return whether there is such a file, which is no link to another."""
+    """Return whether a file exists and is not a link."""
     return path.is_file() and not path.is_symlink()
 
 
-def without_formulas(table: str) -> str:
-    """A table in CSV that a spreadsheet takes for text and numbers, as in the workbooks: a formula
-    gets an apostrophe.
+def escape_formulas(table: str) -> str:
+    """Return a CSV table in which formulas start with an apostrophe.
+
+    Spreadsheets then read only text and numbers, as in the workbooks.
 
     Examples
     --------
-    >>> without_formulas("option,weight\\n=HYPERLINK(1),-0.5\\n")
+    >>> escape_formulas("option,weight\\n=HYPERLINK(1),-0.5\\n")
     "option,weight\\n'=HYPERLINK(1),-0.5\\n"
     """
-    found = io.StringIO()
-    writer = csv.writer(found, lineterminator="\n")
+    escaped = io.StringIO()
+    writer = csv.writer(escaped, lineterminator="\n")
     for row in csv.reader(io.StringIO(table, newline="")):
-        writer.writerow(map(without_formula, row))
-    return found.getvalue()
+        writer.writerow(map(escape_formula, row))
+    return escaped.getvalue()
 
 
-def stem(study: StudyFolder) -> str:
-    """What downloads are called after: the study, in letters that every computer allows in the name
-    of a file."""
+def format_stem(study: StudyFolder) -> str:
+    """Return the name of downloads: the title in letters that all systems allow."""
     title = study.shown_title
-    name = title[: -len(suffix)] if (suffix := Path(title).suffix).lower() in ENDINGS else title
+    name = title[: -len(suffix)] if (suffix := Path(title).suffix).lower() in SUFFIXES else title
     return re.sub(r"[^A-Za-z0-9]+", "-", name)[:_STEM].strip("-") or "thali"
 
 
-def _zipped(tables: list[Path], name: str) -> Response:
-    """Files in one archive; the same files give the same bytes."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+def _zip_tables(tables: list[Path], name: str) -> Response:
+    """Return tables in one archive; the same files give the same bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in tables:
-            held = (
-                without_formulas(file.read_text("utf-8")).encode()
+            file_bytes = (
+                escape_formulas(file.read_text("utf-8")).encode()
                 if file.suffix == ".csv"
                 else file.read_bytes()
             )
-            archive.writestr(zipfile.ZipInfo(file.name), held, zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(file.name), file_bytes, zipfile.ZIP_DEFLATED)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(content.getvalue(), media_type="application/zip", headers=headers)
+    return Response(buffer.getvalue(), media_type="application/zip", headers=headers)
 
 
 # A study as one folder in a zip -------------------------------------------------------------------
@@ -140,93 +140,104 @@ _INSIDE = {
 _CHUNK = 1 << 20  # bytes
 
 
-def folder_of(study: StudyFolder) -> Response:
-    """The zip as a download."""
-    name = stem(study)
+def zip_study(study: StudyFolder) -> Response:
+    """Return the zip of a study as a download."""
+    name = format_stem(study)
     headers = {"Content-Disposition": f'attachment; filename="{name}.zip"'}
-    return StreamingResponse(exported(study, name), media_type="application/zip", headers=headers)
+    return StreamingResponse(
+        iterate_zip(study, name), media_type="application/zip", headers=headers
+    )
 
 
-def exported(study: StudyFolder, name: str) -> Iterator[bytes]:
-    """The zip, piece by piece; the same study gives the same bytes."""
-    written = _Pieces()
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
-        for place, file, content in _files(study):
-            with archive.open(_info(f"{name}/{place}"), "w", force_zip64=True) as out:
-                if content is not None:
-                    out.write(content)
+def iterate_zip(study: StudyFolder, name: str) -> Iterator[bytes]:
+    """Yield the zip of a study in pieces; the same study gives the same bytes."""
+    zip_buffer = _ZipBuffer()
+    with zipfile.ZipFile(zip_buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for inner_path, file, changed_bytes in _list_files(study):
+            with archive.open(
+                _build_zip_entry(f"{name}/{inner_path}"), "w", force_zip64=True
+            ) as entry:
+                if changed_bytes is not None:
+                    entry.write(changed_bytes)
                 else:
-                    with open(file, "rb") as found:
-                        while chunk := found.read(_CHUNK):
-                            out.write(chunk)
-                            yield written.taken()
-            yield written.taken()
-    yield written.taken()
+                    with open(file, "rb") as source_file:
+                        while chunk := source_file.read(_CHUNK):
+                            entry.write(chunk)
+                            yield zip_buffer.take()
+            yield zip_buffer.take()
+    yield zip_buffer.take()
 
 
-class _Pieces(io.RawIOBase):
-    """What an archive writes, until it is taken; there is no way back in it."""
+class _ZipBuffer(io.RawIOBase):
+    """A write-only buffer from which an archive is sent in pieces."""
 
     def __init__(self) -> None:
-        self._held: list[bytes] = []
+        self._chunks: list[bytes] = []
 
     def writable(self) -> bool:
-        """Yes."""
+        """Return True."""
         return True
 
-    def write(self, content: Any) -> int:
-        """Hold it."""
-        self._held.append(bytes(content))
-        return len(content)
+    def write(self, written: Any) -> int:
+        """Append bytes."""
+        self._chunks.append(bytes(written))
+        return len(written)
 
-    def taken(self) -> bytes:
-        """All that was written since the last time."""
-        held, self._held = b"".join(self._held), []
-        return held
-
-
-def _info(name: str) -> zipfile.ZipInfo:
-    """An entry without a time."""
-    found = zipfile.ZipInfo(name)
-    found.compress_type = zipfile.ZIP_DEFLATED
-    return found
+    def take(self) -> bytes:
+        """Return the bytes written since the last call."""
+        taken_bytes, self._chunks = b"".join(self._chunks), []
+        return taken_bytes
 
 
-def _files(study: StudyFolder) -> Iterator[tuple[PurePosixPath, Path, bytes | None]]:
-    """Where each file goes, the file, and its content if that is changed; no links."""
+def _build_zip_entry(name: str) -> zipfile.ZipInfo:
+    """Return an archive entry without a time."""
+    entry = zipfile.ZipInfo(name)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
+
+
+def _list_files(study: StudyFolder) -> Iterator[tuple[PurePosixPath, Path, bytes | None]]:
+    """Yield the path in the archive, the file, and its changed bytes or None.
+
+    Links are excluded.
+    """
     for file in sorted(
         [*study.path.glob("data.*"), *study.path.glob("answers.*"), *study.path.glob("for-*.*")]
     ):
         if _is_plain_file(file):
             yield PurePosixPath(file.name), file, None
-    for run, inside in _INSIDE.items():
+    for run, archive_folder in _INSIDE.items():
         root = study.path / run
         for file in sorted(root.rglob("*")) if not root.is_symlink() else ():
-            within = PurePosixPath(file.relative_to(root).as_posix())
-            if _is_plain_file(file) and within != PurePosixPath(JOB, LOCK):
+            run_path = PurePosixPath(file.relative_to(root).as_posix())
+            if _is_plain_file(file) and run_path != PurePosixPath(JOB, LOCK):
                 yield (
-                    inside / within,
+                    archive_folder / run_path,
                     file,
-                    _changed(file, within, str(PurePosixPath(*[".."] * len(inside.parts)))),
+                    _rewrite_file(
+                        file, run_path, str(PurePosixPath(*[".."] * len(archive_folder.parts)))
+                    ),
                 )
 
 
-def _changed(file: Path, within: PurePosixPath, data: str) -> bytes | None:
-    """A table without formulas, a command that finds its data in the folder `data`; None: as it
-    is."""
-    if within == PurePosixPath(JOB, INDEX):
-        with suppress(DataError):  # a damaged one goes as it is
+def _rewrite_file(file: Path, run_path: PurePosixPath, data: str) -> bytes | None:
+    """Return the changed bytes of a file in the archive, or None.
+
+    Formulas in tables are escaped, and commands find their data in the folder `data`.
+    """
+    if run_path == PurePosixPath(JOB, INDEX):
+        with suppress(DataError):  # a damaged index is exported unchanged
             index = read_index(file.parent) or {"command": None}
-            return encode_index(index | {"command": _moved(index["command"], data)})
-    if within == PurePosixPath(COMMAND):
-        return json.dumps(_moved(json.loads(file.read_bytes()), data)).encode()
-    if within.suffix == ".csv" and len(within.parts) == 1:
-        return without_formulas(file.read_text("utf-8")).encode()
+            return encode_index(index | {"command": _move_command(index["command"], data)})
+    if run_path == PurePosixPath(COMMAND):
+        return json.dumps(_move_command(json.loads(file.read_bytes()), data)).encode()
+    if run_path.suffix == ".csv" and len(run_path.parts) == 1:
+        return escape_formulas(file.read_text("utf-8")).encode()
     return None
 
 
-def _moved(command: dict[str, Any] | None, data: str) -> dict[str, Any] | None:
-    """A command that was typed in the folder of the data, and has its report there."""
+def _move_command(command: dict[str, Any] | None, data: str) -> dict[str, Any] | None:
+    """Return a command with the folder of its data and a report beside its results."""
     if command is None:
         return None
     arguments = command["arguments"]

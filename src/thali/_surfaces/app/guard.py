@@ -1,9 +1,9 @@
-"""What every request meets first: who may ask, from where, and how much may be sent.
+"""Checks of every request: its sender, its origin and its size.
 
-Loopback alone is no boundary, since any page in the browser can send requests to it. So each
-request must name a host of ours (against DNS rebinding), none may come from another origin, and
-whatever shows or changes anything needs the key, which stands in the fragment of the address and
-comes back as a header; so it is in no log.
+The loopback address alone is not a protection, because any page in the browser can send requests to
+it. Therefore each request must name an allowed host (against DNS rebinding) and must not come from
+another origin. Requests that show or change data need the key. The key is in the fragment of the
+address and is sent as a header, so it is in no log.
 """
 
 import asyncio
@@ -34,8 +34,8 @@ PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src"
     " 'self'; frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
-# A report brings a policy of its own, which allows its scripts by their hashes; here it may not
-# reach the app.
+# A report has a separate policy that allows its scripts by their hashes; this policy keeps it away
+# from the app.
 REPORT_POLICY = (
     "sandbox allow-scripts allow-downloads allow-modals; connect-src 'none'; form-action 'none';"
     " base-uri 'none'; frame-ancestors 'self'"
@@ -50,23 +50,22 @@ _HEADERS = {
 
 
 def _is_page(path: str) -> bool:
-    """Whether a path is a page of the app, which shows nothing without the key."""
+    """Return whether a path is a page of the app, which shows nothing without the key."""
     return path == "/" or path.startswith("/study/")
 
 
 class Guard:
-    """An ASGI application that lets through what is allowed.
+    """An ASGI application that passes on allowed requests.
 
     Parameters
     ----------
     app : ASGI application
     key : str
-        What requests below /api must bring.
+        The key that requests below /api must contain.
     hosts : tuple of str
-        The names by which this server may be called.
+        The names of this server that requests may use.
     any_address : bool
-        Whether it may be called by any number of an address, too: a page elsewhere can only send
-        names.
+        Whether requests may also use any IP address. Pages of other servers can only send names.
     """
 
     def __init__(
@@ -82,13 +81,13 @@ class Guard:
             return  # no websockets here
         headers, path = Headers(scope=scope), scope["path"]
 
-        async def sending(message: Any) -> None:
+        async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
-                _complete(MutableHeaders(scope=message))
+                _add_headers(MutableHeaders(scope=message))
             await send(message)
 
-        most = MAX_UPLOAD if path == "/api/upload" or "/file/" in path else MAX_FORM
-        refusal = self._refusal(scope["method"], path, headers, most)
+        max_bytes = MAX_UPLOAD if path == "/api/upload" or "/file/" in path else MAX_FORM
+        refusal = self._find_refusal(scope["method"], path, headers, max_bytes)
         key = headers.get(KEY, "").encode()
         if (
             refusal is None
@@ -99,14 +98,14 @@ class Guard:
             refusal = 401, "The key is missing or wrong; open the address that thali app printed."
         if refusal is not None:
             status, sentence = refusal
-            await JSONResponse({"problem": sentence}, status)(scope, receive, sending)
+            await JSONResponse({"problem": sentence}, status)(scope, receive, send_with_headers)
         else:
-            await self.app(scope, _counted(receive, most), sending)
+            await self.app(scope, _limit_body(receive, max_bytes), send_with_headers)
 
-    def _refusal(
-        self, method: str, path: str, headers: Headers, most: int
+    def _find_refusal(
+        self, method: str, path: str, headers: Headers, max_bytes: int
     ) -> tuple[int, str] | None:
-        """Why the request is refused, whoever sends it."""
+        """Return status and reason if the request is refused, whoever sends it."""
         host = headers.get("host", "")
         if not self._is_ours(host):
             return 421, "This server does not have that name."
@@ -117,11 +116,12 @@ class Guard:
             if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
                 return 403, "Requests from other pages are refused."
         declared = headers.get("content-length", "0")
-        if not declared.isdecimal() or int(declared) > most:
-            return 413, _limit(most)
+        if not declared.isdecimal() or int(declared) > max_bytes:
+            return 413, _format_limit(max_bytes)
         return None
 
     def _is_ours(self, host: str) -> bool:
+        """Return whether a host is a name of this server."""
         name = host.rpartition(":")[0] if ":" in host.rpartition("]")[2] else host
         name = name.strip("[]").lower()
         if name in self._hosts:
@@ -132,48 +132,54 @@ class Guard:
             return False
 
 
-def _complete(headers: MutableHeaders) -> None:
-    """Add to a response what browsers may do with it."""
-    for name, value in _HEADERS.items():
-        headers[name] = value
+def _add_headers(headers: MutableHeaders) -> None:
+    """Add the headers that restrict what browsers do with a response."""
+    for name, header in _HEADERS.items():
+        headers[name] = header
     if "content-security-policy" not in headers:
         headers["Content-Security-Policy"] = PAGE_POLICY
         headers["X-Frame-Options"] = "DENY"
 
 
-def _counted(receive: Receive, most: int) -> Receive:
-    """The same stream, which breaks off where more comes than is allowed, whatever was declared."""
-    read, end = 0, asyncio.get_running_loop().time() + MAX_SECONDS_OF_BODY
+def _limit_body(receive: Receive, max_bytes: int) -> Receive:
+    """Return the stream, which stops above a number of bytes or a time.
 
-    async def counting() -> Any:
-        nonlocal read, end
+    The declared length is ignored.
+    """
+    n_bytes, deadline = 0, asyncio.get_running_loop().time() + MAX_SECONDS_OF_BODY
+
+    async def receive_limited() -> Any:
+        nonlocal n_bytes, deadline
         try:
-            async with asyncio.timeout_at(end):
+            async with asyncio.timeout_at(deadline):
                 message = await receive()
         except TimeoutError:
             raise HTTPException(408, "The request took too long; send it again.") from None
         if not message.get("more_body"):
-            end = math.inf  # what follows is the end of the connection
-        read += len(message.get("body", b""))
-        if read > most:
-            raise HTTPException(413, _limit(most))
+            deadline = math.inf  # only the end of the connection follows
+        n_bytes += len(message.get("body", b""))
+        if n_bytes > max_bytes:
+            raise HTTPException(413, _format_limit(max_bytes))
         return message
 
-    return counting
+    return receive_limited
 
 
-def _limit(most: int) -> str:
-    return f"The upload is larger than {most >> 20} MB; remove columns that the model does not use."
+def _format_limit(max_bytes: int) -> str:
+    """Return the error message for large uploads."""
+    return (
+        f"The upload is larger than {max_bytes >> 20} MB; remove columns that the model does not"
+        " use."
+    )
 
 
-# Connections that send no whole request are closed, whoever holds them, and there are only so many
-# at once
+# Limits of connections: idle connections are closed, and their number is limited -----------------
 
 
-MAX_SECONDS = 20.0  # between two looks
-# at once: 20 browsers open 6 each; a process of macOS may have 256 files and connections
+MAX_SECONDS = 20.0  # between two checks
+# 20 browsers open 6 connections each; a process of macOS may have 256 files and connections
 MAX_CONNECTIONS = 128
-MAX_WAITING = 64  # taken in one go, before the first of them is counted
+MAX_WAITING = 64  # accepted before the first of them is counted
 _BODY = json.dumps({"problem": "Too many connections; try again in a minute."}).encode()
 _TOO_MANY = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
@@ -183,23 +189,22 @@ _TOO_MANY = (
 
 
 class Connection(H11Protocol):
-    """A connection of uvicorn that ends where nothing is answered and no request comes, whatever
-    else is sent."""
+    """A connection of uvicorn that closes if no complete request comes."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Look at it now and then; close it at once if there are too many."""
+        """Schedule the first check; close the connection if there are too many."""
         super().connection_made(transport)
         if len(self.connections) > MAX_CONNECTIONS:
             transport.write(_TOO_MANY)
             transport.close()
             return
-        self.loop.call_later(MAX_SECONDS, self._look, None)
+        self.loop.call_later(MAX_SECONDS, self._close_if_idle, None)
 
-    def _look(self, before: Any) -> None:
-        """Close it if the request that it answered last is the one of the look before."""
+    def _close_if_idle(self, last_cycle: Any) -> None:
+        """Close the connection if it answered no request since the last check."""
         if self.transport.is_closing():
             return
-        if self.cycle is before and (self.cycle is None or self.cycle.response_complete):
+        if self.cycle is last_cycle and (self.cycle is None or self.cycle.response_complete):
             self.transport.close()
         else:
-            self.loop.call_later(MAX_SECONDS, self._look, self.cycle)
+            self.loop.call_later(MAX_SECONDS, self._close_if_idle, self.cycle)

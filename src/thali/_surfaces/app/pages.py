@@ -1,4 +1,4 @@
-"""The pages: what the templates are given, and nothing that was not escaped."""
+"""The pages of the app: contexts of the templates; templates escape all texts."""
 
 import traceback
 from contextlib import suppress
@@ -9,50 +9,50 @@ from typing import Any
 import jinja2
 
 from thali._data.kinds import PAIRS
-from thali._labels import printable
-from thali._model.default_models import offers_of
+from thali._labels import escape_unprintable
+from thali._model.default_models import list_offers
 from thali._model.spec import Option
 from thali.errors import ThaliError
 
-from ..cli.models import model_named
+from ..cli.model_choice import find_model
 from . import english, runs
-from .comparisons import candidates, has_evidence, has_groups, ticked
+from .comparisons import has_evidence, has_groups, list_candidates, select_ticked
 from .english import AppWords
 from .fields import (
+    ATTENTION_BY,
     BY,
     CODING,
     COVARIATES,
     FILE,
     GROUP,
-    LOOKING,
     QUESTIONS,
     WHERE,
     Field,
-    data_options,
-    fields,
-    kinds,
-    model_options,
-    shown_of_data,
-    tests_of,
+    build_fields,
+    list_data_kinds,
+    list_data_options,
+    list_model_options,
+    list_shown_options,
+    list_tests,
 )
-from .reading import reading_of
-from .runs import Runs, ended
+from .reading import find_reading
+from .runs import Runs, read_end
 from .studies import (
     COMPARE,
+    COMPARE_TIME,
     COVER,
     EVIDENCE,
     FIT,
+    FIT_TIME,
     LOOK,
     READ,
     TEST,
-    TOOK,
-    TOOK_TO_COMPARE,
     Studies,
     StudyFolder,
 )
 
-# The screens of a study, one decision each; which there are depends on how far it is, and the first
-# is shown unasked.
+# Screens of a study, one decision each. The state of the study decides which exist; the first is
+# the default.
 DATA, ASK, RUN, REPORT, MORE, TESTS, ABOUT = (
     "data",
     "ask",
@@ -63,22 +63,23 @@ DATA, ASK, RUN, REPORT, MORE, TESTS, ABOUT = (
     "about",
 )
 SCREENS = (DATA, ASK, RUN, REPORT, MORE, COMPARE, EVIDENCE, TESTS, ABOUT)
-# where a run is followed, but for the fit
+# screen that shows the progress of a run, except for the fit
 SCREEN_OF = {TEST: TESTS, COMPARE: COMPARE, EVIDENCE: EVIDENCE}
-COVERED = ("title", "author", "question")  # what may be written at the head of a report
-# words that mean the same whatever the model
-_FOR_ANY_MODEL = ("market", "price", "labels", "ci", "monotone")
-# runs that do not say how far they are
-_SHORT = {TEST: "testing", LOOK: "first_look", EVIDENCE: "weighing"}
+COVER_FIELDS = ("title", "author", "question")  # fields of the cover of a report
+# options with the same meaning for all models
+_SHARED_OPTIONS = ("market", "price", "labels", "ci", "monotone")
+# runs that do not report their progress
+_PROGRESS_TEXTS = {TEST: "testing", LOOK: "first_look", EVIDENCE: "weighing"}
 
 
-def rendered(name: str, **context: Any) -> str:
-    """The page of that name."""
-    return printable(_templates().get_template(name).render(say=english.texts, **context))
+def render_page(name: str, **context: Any) -> str:
+    """Render a template with the texts of the app."""
+    return escape_unprintable(_templates().get_template(name).render(say=english.texts, **context))
 
 
 @cache
 def _templates() -> jinja2.Environment:
+    """Return the environment of the templates."""
     loader = jinja2.FunctionLoader(
         lambda name: (files("thali._surfaces.app") / "page" / name).read_text("utf-8")
     )
@@ -92,268 +93,310 @@ def _templates() -> jinja2.Environment:
 
 
 class Pages:
-    """The pages of these studies, as fragments of HTML."""
+    """The pages of studies as fragments of HTML."""
 
     def __init__(self, studies: Studies, children: Runs) -> None:
         self._studies, self._runs = studies, children
 
-    def shell(self) -> str:
-        """The page around the fragments, which shows nothing of anybody."""
-        return rendered("shell.html", script=vars(english.texts.script))
+    def render_shell(self) -> str:
+        """Render the page around the fragments, which contains no data."""
+        return render_page("shell.html", script=vars(english.texts.script))
 
-    def home(self) -> str:
-        """Where to drop a file, and the studies so far."""
+    def render_home(self) -> str:
+        """Render the start page: the upload, and all studies."""
         from thali.datasets import catalogue
 
-        return rendered(
+        return render_page(
             "home.html",
             studies=sorted(
-                (self._line(each) for each in self._studies.all()),
-                key=lambda each: each["begun"],
+                map(self._summarise_study, self._studies.list_all()),
+                key=lambda line: line["begun"],
                 reverse=True,
             ),
-            datasets=[(each.name, each.description, each.kind) for each in catalogue()],
+            datasets=[(record.name, record.description, record.kind) for record in catalogue()],
         )
 
-    def _line(self, study: StudyFolder) -> dict[str, str]:
-        """What the start says of a study."""
+    def _summarise_study(self, study: StudyFolder) -> dict[str, str]:
+        """Return the entry of a study on the start page."""
         try:
-            begun = study.about["created"]
-            state, model = self._state(study), _model(study)
-            title = study.shown_title
-            created = begun[:16].replace("T", " ")
+            start_time = study.about["created"]
             return {
                 "name": study.name,
-                "title": title,
-                "state": state,
-                "model": model,
-                "created": created,
-                "begun": begun,
+                "title": study.shown_title,
+                "state": self._describe_state(study),
+                "model": _find_model_title(study),
+                "created": start_time[:16].replace("T", " "),
+                "begun": start_time,
             }
         except Exception as error:
-            state = _why(error)
-            return {
-                "name": study.name,
-                "title": study.name,
-                "state": state,
-                "model": "",
-                "created": "",
-                "begun": "",
-            }
+            empty = dict.fromkeys(("model", "created", "begun"), "")
+            return {"name": study.name, "title": study.name, "state": _explain_error(error)} | empty
 
-    def study(self, study: StudyFolder, screen: str) -> str:
-        """A screen of a study, the one where it stands unless it has that which is asked for, or
-        why it has none."""
+    def render_study(self, study: StudyFolder, screen: str) -> str:
+        """Render a screen of a study, its current screen, or the reason why it fails.
+
+        An unavailable screen is replaced by the current screen.
+        """
         try:
-            screens = self._screens(study)
-            # of a fit that was refused the question, where the reason stands
-            unasked = (
-                ASK if ASK in screens and self._runs.state(study, FIT) != runs.NEVER else screens[0]
-            )
-            here = screen if screen in screens else unasked
+            screens = self._list_screens(study)
+            # a refused fit leads to the questions, with the reason
+            current = screens[0]
+            if ASK in screens and self._runs.find_state(study, FIT) != runs.NEVER:
+                current = ASK
+            shown_screen = screen if screen in screens else current
             context = {
                 "study": study.name,
                 "title": study.shown_title,
                 "screens": screens,
-                "here": here,
+                "here": shown_screen,
             }
-            shows = {
-                DATA: self._data,
-                ASK: self._ask,
-                RUN: self._run,
-                REPORT: self._report,
-                MORE: self._more,
-                COMPARE: self._comparison,
-                EVIDENCE: self._comparison,
-                TESTS: self._tests,
-                ABOUT: self._about,
+            context_builders = {
+                DATA: self._build_data_context,
+                ASK: self._build_question_context,
+                RUN: self._build_run_context,
+                REPORT: self._build_report_context,
+                MORE: self._build_more_context,
+                COMPARE: self._build_comparison_context,
+                EVIDENCE: self._build_comparison_context,
+                TESTS: self._build_test_context,
+                ABOUT: self._build_about_context,
             }
-            name = "comparison" if here in (COMPARE, EVIDENCE) else here
-            return rendered(f"{name}.html", **context, **shows[here](study, here))
+            name = "comparison" if shown_screen in (COMPARE, EVIDENCE) else shown_screen
+            return render_page(
+                f"{name}.html", **context, **context_builders[shown_screen](study, shown_screen)
+            )
         except Exception as error:
-            return rendered(
-                "damaged.html", study=study.name, folder=str(study.path), why=_why(error)
+            return render_page(
+                "damaged.html",
+                study=study.name,
+                folder=str(study.path),
+                why=_explain_error(error),
             )
 
-    def _screens(self, study: StudyFolder) -> list[str]:
-        """The screens that a study has."""
-        reading, state = reading_of(study), self._runs.state(study, FIT)
-        tests = [TESTS] if reading["kind"] == PAIRS else []
+    def _list_screens(self, study: StudyFolder) -> list[str]:
+        """Return the available screens of a study."""
+        reading, state = find_reading(study), self._runs.find_state(study, FIT)
+        test_screens = [TESTS] if reading["kind"] == PAIRS else []
         if is_open(self._runs, study):
-            return [DATA, *([ASK] if reading["models"] else []), *tests, ABOUT]
+            return [DATA, *([ASK] if reading["models"] else []), *test_screens, ABOUT]
         if state == runs.ENDED and study.has_report:
-            more = [MORE] if self._runs.draws(study, FIT) else []
-            compared = [COMPARE] if candidates(study) else []
-            weighed = [EVIDENCE] if has_evidence(study) else []
-            return [REPORT, *more, *compared, *weighed, *tests, ABOUT]
+            more_screens = [MORE] if self._runs.count_draws(study, FIT) else []
+            compare_screens = [COMPARE] if list_candidates(study) else []
+            evidence_screens = [EVIDENCE] if has_evidence(study) else []
+            return [
+                REPORT,
+                *more_screens,
+                *compare_screens,
+                *evidence_screens,
+                *test_screens,
+                ABOUT,
+            ]
         return [RUN, ABOUT]
 
-    def _data(self, study: StudyFolder, here: str) -> dict[str, Any]:
-        """What the table was read as, and what may be typed about its columns."""
-        reading, asked = reading_of(study, english.texts.data.not_read), study.read(READ)
-        kind, typed, named = reading["kind"], asked.get("typed", {}), reading["named"]
-        columns, offered = reading["columns"], _offered(reading)
+    def _build_data_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
+        """Return the context of the screen that describes the table."""
+        reading, request = find_reading(study, english.texts.data.not_read), study.read(READ)
+        data_kind, typed, named_arguments = (
+            reading["kind"],
+            request.get("typed", {}),
+            reading["named"],
+        )
+        columns, offered = reading["columns"], _list_offered_columns(reading)
 
-        def of(options: Any) -> list[Field]:
-            return fields(options, typed, columns, offered=offered)
+        def build(options: Any) -> list[Field]:
+            return build_fields(options, typed, columns, offered=offered)
 
-        of_kinds = {each: shown_of_data(each) for each in kinds()}
-        asked_for = [each for each in shown_of_data(asked.get("kind", "")) if each.name in named]
-        own = [each for each in shown_of_data(kind) if each.name not in named]
-        roles = [each for each in own if each.name in reading["roles"]]
-        if named:  # what is asked for comes alone
-            roles = []
-        asked_elsewhere = {each.name for each in (*asked_for, *roles)} | set(QUESTIONS)
-        of_kind = {
-            kind: [each for each in options if each.name not in asked_elsewhere]
-            for kind, options in of_kinds.items()
+        options_by_kind = {name: list_shown_options(name) for name in list_data_kinds()}
+        named_options = [
+            option
+            for option in list_shown_options(request.get("kind", ""))
+            if option.name in named_arguments
+        ]
+        other_options = [
+            option for option in list_shown_options(data_kind) if option.name not in named_arguments
+        ]
+        role_options = [option for option in other_options if option.name in reading["roles"]]
+        if named_arguments:  # a page about a problem shows only the options that the problem names
+            role_options = []
+        names_elsewhere = {option.name for option in (*named_options, *role_options)} | set(
+            QUESTIONS
+        )
+        other_options_by_kind = {
+            name: [option for option in options if option.name not in names_elsewhere]
+            for name, options in options_by_kind.items()
         }
         return {
             "reading": reading,
-            "named": [_unrecognised(field) for field in of(asked_for)],
+            "named": [_remove_default(field) for field in build(named_options)],
             "roles": [
-                _recognised(*each, reading["roles"]) for each in zip(roles, of(roles), strict=True)
+                _add_recognised_column(option, field, reading["roles"])
+                for option, field in zip(role_options, build(role_options), strict=True)
             ],
-            "asked_kind": asked.get("kind", ""),
+            "asked_kind": request.get("kind", ""),
             "kept": [
-                (each.word, each.value)
-                for each in of(data_options(kind))
-                if each.value and each.word != WHERE
+                (field.word, field.value)
+                for field in build(list_data_options(data_kind))
+                if field.value and field.word != WHERE
             ],
-            "rows": of([option for option in data_options("") if option.name == WHERE])[0],
-            "about_rows": bool(reading["problem"]) and WHERE in named,
-            "kinds": [(each, of(options)) for each, options in of_kind.items()],
-            "kind": asked.get("kind") or kind,
+            "rows": build([option for option in list_data_options("") if option.name == WHERE])[0],
+            "about_rows": bool(reading["problem"]) and WHERE in named_arguments,
+            "kinds": [(name, build(options)) for name, options in other_options_by_kind.items()],
+            "kind": request.get("kind") or data_kind,
             "is_file": "file" in study.about,
         }
 
-    def _ask(self, study: StudyFolder, here: str) -> dict[str, Any]:
-        """The questions that models answer, with the fields of each; after a fit that was refused,
-        why."""
-        reading, asked = reading_of(study), study.read(READ)
-        before, given = study.read(FIT) or study.read("draft"), study.files()
-        fault, offered = _Fault(ended(study, FIT), before), _offered(reading)
+    def _build_question_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
+        """Return the context of the screen with the questions of the models.
+
+        After a refused fit, it contains the reason.
+        """
+        reading, read_request = find_reading(study), study.read(READ)
+        fit_request, option_files = (
+            study.read(FIT) or study.read("draft"),
+            study.list_option_files(),
+        )
+        refusal, offered = (
+            _Refusal(read_end(study, FIT), fit_request),
+            _list_offered_columns(reading),
+        )
         models = []
-        has_people = bool(offered[GROUP]) or GROUP in asked.get("typed", {})
-        for offer in offers_of(reading["kind"]):
+        has_people = bool(offered[GROUP]) or GROUP in read_request.get("typed", {})
+        for offer in list_offers(reading["kind"]):
             name, spec = offer.name, offer.spec
             if name not in reading["models"]:
                 continue
-            typed = before.get("typed", {})
-            if before.get("model") != name:  # what is typed about the method holds for it alone
-                typed = {word: value for word, value in typed.items() if word in _FOR_ANY_MODEL}
-            shown = {
-                word: FILE if word in given and value == given[word] else value
-                for word, value in typed.items()
+            typed = fit_request.get("typed", {})
+            if (
+                fit_request.get("model") != name
+            ):  # what is typed about the method holds for it alone
+                typed = {
+                    word: typed_value
+                    for word, typed_value in typed.items()
+                    if word in _SHARED_OPTIONS
+                }
+            field_values = {
+                word: FILE
+                if word in option_files and typed_value == option_files[word]
+                else typed_value
+                for word, typed_value in typed.items()
             }
-            own = fields(
-                model_options(spec, reading["kind"], has_people),
-                shown,
+            model_fields = build_fields(
+                list_model_options(spec, reading["kind"], has_people),
+                field_values,
                 reading["attributes"],
                 spec.methods,
                 offered,
             )
-            called = (
+            shown_name = (
                 "individuals"
                 if name == reading["models"][0] and "people" in reading["settings"]
                 else name
             )
-            title, answers = english.title(called), english.answers(spec, called)
-            models.append(
-                {"name": name, "title": title, "answers": answers, "fields": fault.at(own, name)}
+            title, question = (
+                english.find_title(shown_name),
+                english.describe_model(spec, shown_name),
             )
-        own, typed = (
-            {each.name: each for each in shown_of_data(reading["kind"])},
-            asked.get("typed", {}),
+            models.append(
+                {
+                    "name": name,
+                    "title": title,
+                    "answers": question,
+                    "fields": refusal.attach(model_fields, name),
+                }
+            )
+        field_values = {option.name: option for option in list_shown_options(reading["kind"])}
+        options = [field_values[name] for name in QUESTIONS if name in reading["questions"]]
+        questions = refusal.attach(
+            build_fields(
+                options, read_request.get("typed", {}), reading["columns"], offered=offered
+            )
         )
-        options = [own[name] for name in QUESTIONS if name in reading["questions"]]
-        questions = fault.at(fields(options, typed, reading["columns"], offered=offered))
         return {
             "models": models,
             "questions": questions,
-            "refused": "" if fault.is_shown else fault.sentence,
-            "chosen": before.get("model") or reading["models"][0],
-            "cover": dict.fromkeys(COVERED, "") | before.get(COVER, {}),
+            "refused": "" if refusal.is_shown else refusal.sentence,
+            "chosen": fit_request.get("model") or reading["models"][0],
+            "cover": dict.fromkeys(COVER_FIELDS, "") | fit_request.get(COVER, {}),
         }
 
-    def _run(self, study: StudyFolder, here: str) -> dict[str, Any]:
-        """How far the fit is."""
-        asked = study.read(FIT)
+    def _build_run_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
+        """Return the context of the screen with the progress of the fit."""
+        request = study.read(FIT)
         return {
-            "model": _model(study),
-            "size": _size(study),
-            "state": self._runs.state(study, FIT),
+            "model": _find_model_title(study),
+            "size": _read_data_size(study),
+            "state": self._runs.find_state(study, FIT),
             "stopping": self._runs.is_stopping(study, FIT),
-            "end": ended(study, FIT),
-            "look": self._runs.state(study, LOOK),
-            "look_end": ended(study, LOOK),
-            "has_chains": asked["has_cores"],
-            "until_agree": _draws_until_agreement(asked["model"], asked["typed"]),
-            "log": study.log(FIT),
+            "end": read_end(study, FIT),
+            "look": self._runs.find_state(study, LOOK),
+            "look_end": read_end(study, LOOK),
+            "has_chains": request["has_cores"],
+            "until_agree": _has_automatic_length(request["model"], request["typed"]),
+            "log": study.read_log(FIT),
         }
 
-    def _report(self, study: StudyFolder, here: str) -> dict[str, Any]:
-        """The report of the fit, which fills the page."""
-        return {"end": ended(study, FIT)}
+    def _build_report_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
+        """Return the context of the report, which fills the page."""
+        return {"end": read_end(study, FIT)}
 
-    def _more(self, study: StudyFolder, here: str) -> dict[str, Any]:
-        """How many draws there are to be."""
-        draws = self._runs.draws(study, FIT)
+    def _build_more_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
+        """Return the context of the screen that adds draws."""
+        draws = self._runs.count_draws(study, FIT)
         return {
-            "model": _model(study),
-            "size": _size(study),
-            "end": ended(study, FIT),
+            "model": _find_model_title(study),
+            "size": _read_data_size(study),
+            "end": read_end(study, FIT),
             "draws": draws,
         }
 
-    def _comparison(self, study: StudyFolder, here: str) -> dict[str, Any]:
-        """A comparison of models by prediction or by evidence: what is asked, how far it is, or its
-        report."""
-        state, end = self._runs.state(study, here), ended(study, here)
+    def _build_comparison_context(self, study: StudyFolder, run: str) -> dict[str, Any]:
+        """Return the context of a comparison: its models, progress or report."""
+        state, end = self._runs.find_state(study, run), read_end(study, run)
         has_ended = state == runs.ENDED and end["code"] == 0
         return {
-            "model": _model(study),
-            "size": _size(study),
-            "run": here,
-            "texts": getattr(english.texts, here),
-            "models": [(each.name, each.name) for each in candidates(study)],
-            "ticked": ticked(study, here),
-            "estimates": _estimates(study, has_ended),
+            "model": _find_model_title(study),
+            "size": _read_data_size(study),
+            "run": run,
+            "texts": getattr(english.texts, run),
+            "models": [(candidate.name, candidate.name) for candidate in list_candidates(study)],
+            "ticked": select_ticked(study, run),
+            "estimates": _estimate_times(study, has_ended),
             "has_groups": has_groups(study),
             "state": state,
             "end": end,
-            "has_report": has_ended and (study.path / here / "report.html").exists(),
+            "has_report": has_ended and (study.path / run / "report.html").exists(),
         }
 
-    def _tests(self, study: StudyFolder, here: str) -> dict[str, Any]:
-        """Classical tests, and the answer of the last one."""
+    def _build_test_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
+        """Return the context of the classical tests, with the last result."""
         return {
             "tests": [
-                (spec.name, english.answers(spec, spec.name))
-                for spec in tests_of(has_groups(study))
+                (spec.name, english.describe_model(spec, spec.name))
+                for spec in list_tests(has_groups(study))
             ],
-            "may_group": not has_groups(study) and bool(_offered(reading_of(study))[GROUP]),
+            "may_group": not has_groups(study)
+            and bool(_list_offered_columns(find_reading(study))[GROUP]),
             "tested": study.read(TEST).get("name", ""),
-            "state": self._runs.state(study, TEST),
-            "end": ended(study, TEST),
+            "state": self._runs.find_state(study, TEST),
+            "end": read_end(study, TEST),
         }
 
-    def _about(self, study: StudyFolder, here: str) -> dict[str, Any]:
-        """The name of a study, and its files."""
+    def _build_about_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
+        """Return the context of the screen with the name and files of a study."""
         folder = study.path / FIT
         return {
             "has_results": folder.is_dir(),
             "has_report": (folder / "report.html").exists(),
             "has_draws": (folder / "posterior.nc").exists(),
             "has_excel": any(folder.glob("*.xlsx")),
-            "log": study.log(FIT),
+            "log": study.read_log(FIT),
         }
 
-    def _state(self, study: StudyFolder) -> str:
-        """How far a study is, in words."""
+    def _describe_state(self, study: StudyFolder) -> str:
+        """Return the state of a study as text."""
         states = english.texts.states
-        state = self._runs.state(study, FIT)
-        if state == runs.ENDED and ended(study, FIT)["message"]:
+        state = self._runs.find_state(study, FIT)
+        if state == runs.ENDED and read_end(study, FIT)["message"]:
             return states.not_possible
         if state == runs.ENDED and not study.has_report:
             return states.stopped
@@ -363,154 +406,166 @@ class Pages:
 
 
 def is_open(children: Runs, study: StudyFolder) -> bool:
-    """Whether data and model may still change: no fit was begun, or none but one that was
-    refused."""
-    state = children.state(study, FIT)
-    return state == runs.NEVER or (state == runs.ENDED and runs.was_refused(study))
+    """Return whether data and model may still change.
+
+    They may change before the first fit, and after a refused fit.
+    """
+    state = children.find_state(study, FIT)
+    return state == runs.NEVER or (state == runs.ENDED and runs.is_refused(study))
 
 
-def _model(study: StudyFolder) -> str:
-    """What the model of the study is called; "" before there is one."""
+def _find_model_title(study: StudyFolder) -> str:
+    """Return the title of the study's model, or "" before a fit."""
     name = study.read(FIT).get("model", "")
-    return english.title(name) if name else ""
+    return english.find_title(name) if name else ""
 
 
-def _size(study: StudyFolder) -> str:
-    """How many data there are."""
+def _read_data_size(study: StudyFolder) -> str:
+    """Return the size of the data as text."""
     return study.read("reading").get("size", "")
 
 
-def _offered(reading: dict[str, Any]) -> dict[str, list[str]]:
-    """The columns that may be groups, covariates, or describe people."""
-    empty: dict[str, list[str]] = {name: [] for name in (GROUP, COVARIATES, BY, LOOKING)}
+def _list_offered_columns(reading: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the columns to offer as groups, covariates and attributes of respondents."""
+    empty: dict[str, list[str]] = {name: [] for name in (GROUP, COVARIATES, BY, ATTENTION_BY)}
     return empty | reading["offered"] | {CODING: reading["values"]}
 
 
-def _estimates(study: StudyFolder, is_compared: bool) -> list[str]:
-    """How long a comparison of none, one, two, ... models takes, judged by the last one, or by the
-    fit."""
-    parts, texts = reading_of(study)["parts"], english.texts.compare
-    took, fitted = study.read(TOOK).get("seconds"), study.read(FIT)
-    spec, _ = model_named(fitted["model"])
-    # which a comparison fits by, too
-    is_usual = fitted["typed"].get("method", "") in ("", *spec.methods[:1])
-    compared = study.read(TOOK_TO_COMPARE) if is_compared else {}
-    found = [texts.none_ticked]
-    for number in range(1, 1 + len(candidates(study))):
-        fits = f"{english.counted('model', number)}:"
-        if parts:
-            models, refits = (
-                english.counted("model", number),
-                english.counted("fit", number * parts),
+def _estimate_times(study: StudyFolder, is_compared: bool) -> list[str]:
+    """Return the estimated time to compare 0, 1, 2, ... models.
+
+    The estimate is based on the last comparison or on the fit.
+    """
+    n_parts, texts = find_reading(study)["parts"], english.texts.compare
+    seconds_of_fit, fit_request = study.read(FIT_TIME).get("seconds"), study.read(FIT)
+    spec, _ = find_model(fit_request["model"])
+    # a comparison uses the default method
+    is_default_method = fit_request["typed"].get("method", "") in ("", *spec.methods[:1])
+    compare_time = study.read(COMPARE_TIME) if is_compared else {}
+    estimates = [texts.none_ticked]
+    for n_models in range(1, 1 + len(list_candidates(study))):
+        fits = f"{english.format_count('model', n_models)}:"
+        if n_parts:
+            models_text, fits_text = (
+                english.format_count("model", n_models),
+                english.format_count("fit", n_models * n_parts),
             )
-            fits = texts.fits.format(models=models, fits=refits)
-        if compared:
-            time = english.duration(number * compared["seconds"] / compared["models"])
-            found.append(texts.as_before.format(fits=fits, time=time))
-        elif parts and took is not None and is_usual:
-            found.append(
-                texts.takes.format(fits=fits, time=english.duration(number * parts * took))
+            fits = texts.fits.format(models=models_text, fits=fits_text)
+        if compare_time:
+            time = english.format_duration(
+                n_models * compare_time["seconds"] / compare_time["models"]
+            )
+            estimates.append(texts.as_before.format(fits=fits, time=time))
+        elif n_parts and seconds_of_fit is not None and is_default_method:
+            estimates.append(
+                texts.takes.format(
+                    fits=fits, time=english.format_duration(n_models * n_parts * seconds_of_fit)
+                )
             )
         else:
-            found.append(texts.unknown.format(fits=fits))
-    return found
+            estimates.append(texts.unknown.format(fits=fits))
+    return estimates
 
 
-class _Fault:
-    """Why a fit was refused, which is shown at the first field that the sentence names.
+class _Refusal:
+    """The reason for a refused fit, shown at the first field that it names.
 
     Parameters
     ----------
     end : dict
-        How the fit ended.
+        End of the fit.
     asked : dict
-        What it was asked.
+        Request of the fit.
     """
 
-    def __init__(self, end: dict[str, Any], asked: dict[str, Any]) -> None:
+    def __init__(self, end: dict[str, Any], request: dict[str, Any]) -> None:
         self.sentence: str = end["message"]
         self.is_shown = False
-        self._model, self._word = asked.get("model", ""), ""
+        self._model, self._word = request.get("model", ""), ""
         if self.sentence:
-            spec, _ = model_named(self._model)
-            own = spec.options_of(spec.method_of(asked["typed"]))
-            own = [*own, *(option for option in spec.options if option.name in QUESTIONS)]
-            found = (option.word for name in end["named"] for option in own if option.name == name)
-            self._word = next(found, "")
+            spec, _ = find_model(self._model)
+            options = spec.select_options(spec.choose_method(request["typed"]))
+            options = [*options, *(option for option in spec.options if option.name in QUESTIONS)]
+            words = (
+                option.word for name in end["named"] for option in options if option.name == name
+            )
+            self._word = next(words, "")
 
-    def at(self, shown: list[Field], model: str = "") -> list[Field]:
-        """These fields, of a model or of all, the one that the sentence is about with it."""
-        at = [field.word == self._word and model in ("", self._model) for field in shown]
-        self.is_shown = self.is_shown or any(at)
+    def attach(self, field_list: list[Field], model: str = "") -> list[Field]:
+        """Return the fields of a model, or of all models, with the reason at its field."""
+        is_named = [field.word == self._word and model in ("", self._model) for field in field_list]
+        self.is_shown = self.is_shown or any(is_named)
         return [
-            field._replace(fault=self.sentence) if is_it else field
-            for field, is_it in zip(shown, at, strict=True)
+            field._replace(fault=self.sentence) if has_reason else field
+            for field, has_reason in zip(field_list, is_named, strict=True)
         ]
 
 
-def progress_of(children: Runs, study: StudyFolder, name: str) -> dict[str, Any]:
-    """How far a run is, as an event."""
-    state, texts = children.state(study, name), english.texts.progress
-    shown = getattr(english.texts.states, state)
+def build_progress_event(children: Runs, study: StudyFolder, name: str) -> dict[str, Any]:
+    """Return the progress of a run as an event."""
+    state, texts = children.find_state(study, name), english.texts.progress
+    state_text = getattr(english.texts.states, state)
     if state == runs.ENDED and _is_impossible(study, name):
-        shown = texts.impossible
-    found: dict[str, Any] = {"state": state, "text": getattr(texts, name).format(state=shown)}
+        state_text = texts.impossible
+    event: dict[str, Any] = {"state": state, "text": getattr(texts, name).format(state=state_text)}
     if state == runs.QUEUED:
-        found["text"] = texts.waiting
+        event["text"] = texts.waiting
     if state == runs.RUNNING:
-        found["hint"] = study.read(f"{name}.long").get("sentence", "")
-        progress = None if name in _SHORT else children.progress(study, name)
-        found["text"] = getattr(texts, _SHORT.get(name, "preparing"))
+        event["hint"] = study.read(f"{name}.long").get("sentence", "")
+        progress = None if name in _PROGRESS_TEXTS else children.read_progress(study, name)
+        event["text"] = getattr(texts, _PROGRESS_TEXTS.get(name, "preparing"))
         if children.is_stopping(study, name):
-            found["text"] = texts.stopping
+            event["text"] = texts.stopping
         elif progress is not None:
-            done, total, unit = f"{progress.done:,}", f"{progress.total:,}", progress.unit
-            found |= {"done": progress.done, "total": progress.total}
-            found["text"] = texts.done.format(done=done, total=total, unit=unit)
-            if progress.left is not None:
-                left = english.duration(progress.left)
-                found["text"] = texts.time_left.format(done=done, total=total, unit=unit, time=left)
-    return found
+            n_done, n_total, unit = f"{progress.done:,}", f"{progress.total:,}", progress.unit
+            event |= {"done": progress.done, "total": progress.total}
+            event["text"] = texts.done.format(done=n_done, total=n_total, unit=unit)
+            if progress.seconds_left is not None:
+                time_left = english.format_duration(progress.seconds_left)
+                event["text"] = texts.time_left.format(
+                    done=n_done, total=n_total, unit=unit, time=time_left
+                )
+    return event
 
 
 def _is_impossible(study: StudyFolder, name: str) -> bool:
-    """Whether a run ended with a message, as far as that can be read."""
+    """Return whether a run ended with a readable message."""
     with suppress(ThaliError):
-        return bool(ended(study, name)["message"])
+        return bool(read_end(study, name)["message"])
     return False
 
 
-def _draws_until_agreement(model: str, typed: dict[str, Any]) -> bool:
-    """Whether a fit has chains, whose length nobody typed."""
-    spec, _ = model_named(model)
-    method = spec.method_of(typed)
-    words = {option.word for option in spec.options_of(method)}
+def _has_automatic_length(model: str, typed: dict[str, Any]) -> bool:
+    """Return whether a fit has chains whose length was not typed."""
+    spec, _ = find_model(model)
+    method = spec.choose_method(typed)
+    words = {option.word for option in spec.select_options(method)}
     return "chains" in words and "tune" in words and "draws" not in typed
 
 
-def _recognised(option: Option, field: Field, columns: dict[str, str]) -> Field:
-    """A field of a column that a table must have, with the one that was recognised, and without
-    further words."""
+def _add_recognised_column(option: Option, field: Field, columns: dict[str, str]) -> Field:
+    """Return the field of a required column with the recognised column as default."""
     column = columns[option.name]
-    first = (
+    default_choice = (
         "",
         english.texts.field.recognised_as.format(column=column)
         if column
         else english.texts.field.recognised,
     )
-    return field._replace(help="", choices=[first, *field.choices[1:]])
+    return field._replace(help="", choices=[default_choice, *field.choices[1:]])
 
 
-def _unrecognised(field: Field) -> Field:
-    """A field without its default, which has led to a problem."""
-    first = ("", english.texts.data.choose_column)
+def _remove_default(field: Field) -> Field:
+    """Return a field without its default, which caused a problem."""
+    empty_choice = ("", english.texts.data.choose_column)
     return field._replace(
-        choices=[first, *field.choices[1:]] if field.kind == "column" else field.choices, default=""
+        choices=[empty_choice, *field.choices[1:]] if field.kind == "column" else field.choices,
+        default="",
     )
 
 
-def _why(error: Exception) -> str:
-    """Why a study cannot be shown; what nobody expected is printed where the app was started."""
+def _explain_error(error: Exception) -> str:
+    """Return why a study cannot be shown; unexpected errors are also printed."""
     if isinstance(error, ThaliError):
         return error.render(AppWords([]))
     traceback.print_exception(error)

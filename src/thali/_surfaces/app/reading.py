@@ -1,4 +1,4 @@
-"""What a table was read as, in words and with its first rows; in a child process."""
+"""The description of a table for the pages, with its first rows; computed in a child process."""
 
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -11,8 +11,8 @@ from thali._data.described_columns import (
 )
 from thali._data.kinds import EXPERIMENTS, SPECS
 from thali._described import Facts
-from thali._labels import as_label
-from thali._model.default_models import default_model
+from thali._labels import format_label
+from thali._model.default_models import choose_default_model
 from thali._model.spec import DATA
 from thali._reading.recognise import RecognitionError, recognise
 from thali._reading.row_filter import RowFilter
@@ -21,30 +21,33 @@ from thali._reading.table import RawTable, prefix_errors
 from thali._source import Source
 from thali.errors import DataWarning, ThaliError
 
-from ..cli.boundary import Terminal
-from ..cli.loading import NamedData, find_data, recognised
-from ..cli.models import model_for
-from ..cli.values import value_of
+from ..cli.loading import NamedData, find_data, recognise_data
+from ..cli.model_choice import choose_model
+from ..cli.option_values import parse_option
+from ..cli.terminal import Terminal
 from .english import AppWords
-from .fields import BY, COVARIATES, GROUP, LOOKING, QUESTIONS, WHERE, data_options
+from .fields import ATTENTION_BY, BY, COVARIATES, GROUP, QUESTIONS, WHERE, list_data_options
 from .studies import READ, StudyFolder
 
 if TYPE_CHECKING:
     import pandas
 
-_UNASKED = tuple(spec.kind for spec in SPECS if spec.is_recognised)
-_ROWS, _COLUMNS, _CELL = 10, 40, 60  # of the table that are shown; characters of a cell
-_VALUES = 12  # of an outcome, each with a menu of what it means
-_EXAMPLES = 3  # of cells that may say who answered
+_RECOGNISED_KINDS = tuple(spec.kind for spec in SPECS if spec.is_recognised)
+_ROWS, _COLUMNS, _CELL = 10, 40, 60  # shown rows and columns; characters of a cell
+_VALUES = 12  # values of an outcome, each with a menu of meanings
+_EXAMPLES = 3  # cells of a column that may identify respondents
 
 
-def reading_of(study: StudyFolder, problem: str = "") -> dict[str, Any]:
-    """What is known of the table of a study; `problem`: what there is to say before it is read."""
-    return nothing_read(problem) | study.read("reading")
+def find_reading(study: StudyFolder, problem: str = "") -> dict[str, Any]:
+    """Return the description of a study's table.
+
+    `problem`: the problem to show before the table is read.
+    """
+    return build_empty_reading(problem) | study.read("reading")
 
 
-def nothing_read(problem: str) -> dict[str, Any]:
-    """What is known of a table before it is read."""
+def build_empty_reading(problem: str) -> dict[str, Any]:
+    """Return the description of a table that was not read."""
     empty: dict[str, Any] = {"kind": "", "could_be": "", "size": "", "problem": problem}
     return empty | {
         "said": [],
@@ -69,58 +72,75 @@ def nothing_read(problem: str) -> dict[str, Any]:
     }
 
 
-def what_was_read(study: StudyFolder, terminal: Terminal) -> dict[str, Any]:
-    """The kind of data, a sentence, facts, warnings and the first rows; or the problem, and
-    whatever else is known."""
-    options = data_options(study.read(READ).get("kind", ""))
-    terminal.know(options)
+def describe_table(study: StudyFolder, terminal: Terminal) -> dict[str, Any]:
+    """Describe a table: kind, facts, warnings and first rows, or the problem."""
+    options = list_data_options(study.read(READ).get("kind", ""))
+    terminal.use_options(options)
     words = AppWords(options)
-    with warnings.catch_warnings(record=True) as warned:
+    with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
-        shown = _what_was_read(study, words)
-    of_notes = AppWords(options)
+        description = _describe_data(study, words)
+    note_words = AppWords(options)
     notes = [
-        each.message.render(of_notes) for each in warned if isinstance(each.message, DataWarning)
+        caught.message.render(note_words)
+        for caught in caught_warnings
+        if isinstance(caught.message, DataWarning)
     ]
-    shown["practice"] = [value for name, value in of_notes.settings if name == WHERE]
-    return shown | {"notes": list(dict.fromkeys(notes))}
+    description["practice"] = [
+        condition for name, condition in note_words.settings if name == WHERE
+    ]
+    return description | {"notes": list(dict.fromkeys(notes))}
 
 
-def _what_was_read(study: StudyFolder, words: AppWords) -> dict[str, Any]:
-    asked = study.read(READ)
-    shown, wanted = nothing_read(""), {}
+def _describe_data(study: StudyFolder, words: AppWords) -> dict[str, Any]:
+    """Describe the data of a study, or the problem that was met."""
+    request = study.read(READ)
+    description, read_arguments = build_empty_reading(""), {}
     try:
-        found = _found(study)
-        if found.bundled is None:
-            shown |= _first_rows(found.table) | {"all_rows": len(found.table.frame)}
-        wanted = _wanted(asked)
-        if found.bundled is None:
-            with prefix_errors(found.table.file):
-                shown |= _first_rows(_of_rows(found.table, wanted))
-        kind, data, shown["said"], shown["could_be"] = _read(found, asked, wanted, shown)
-        shown["kind"] = kind
-        of_kind = _questions_of(kind, data)
-        shown["questions"] = of_kind.questions(data, asked.get("typed", {}), shown["offered"])
-        shown["facts"] = [_fact(*fact) for fact in of_kind.facts(data)]
-        shown["size"] = shown["facts"][0][1]
-        shown["parts"] = _parts(data)
-        shown["attributes"] = of_kind.attributes(data)
-        default = default_model(data, {GROUP} & asked.get("typed", {}).keys())
-        shown["models"], shown["settings"] = [default.offer.name, *default.others], default.settings
+        named_data = _open_data(study)
+        if named_data.bundled is None:
+            description |= _show_first_rows(named_data.table) | {
+                "all_rows": len(named_data.table.frame)
+            }
+        read_arguments = _parse_read_arguments(request)
+        if named_data.bundled is None:
+            with prefix_errors(named_data.table.file):
+                description |= _show_first_rows(_filter_rows(named_data.table, read_arguments))
+        data_kind, data, description["said"], description["could_be"] = _read_data(
+            named_data, request, read_arguments, description
+        )
+        description["kind"] = data_kind
+        data_questions = _choose_questions(data_kind, data)
+        description["questions"] = data_questions.list_questions(
+            data, request.get("typed", {}), description["offered"]
+        )
+        description["facts"] = [_format_fact(*fact) for fact in data_questions.list_facts(data)]
+        description["size"] = description["facts"][0][1]
+        description["parts"] = _count_parts(data)
+        description["attributes"] = data_questions.list_attributes(data)
+        default = choose_default_model(data, {GROUP} & request.get("typed", {}).keys())
+        description["models"], description["settings"] = (
+            [default.offer.name, *default.others],
+            default.settings,
+        )
     except RecognitionError as error:
-        shown |= {"problem": error.render(words), "found": list(error.kinds)}
+        description |= {"problem": error.render(words), "found": list(error.kinds)}
     except ThaliError as error:
-        shown["problem"] = error.render(words)
-        if shown["offered"]:  # the table was read: it is what it was asked besides
-            words.named += [
-                name for name in QUESTIONS if name in wanted and name not in words.named
+        description["problem"] = error.render(words)
+        if description[
+            "offered"
+        ]:  # the table was read, so the problem concerns groups or covariates
+            words.argument_names += [
+                name
+                for name in QUESTIONS
+                if name in read_arguments and name not in words.argument_names
             ]
-    shown["named"] = words.named
-    return shown
+    description["named"] = words.argument_names
+    return description
 
 
-def _found(study: StudyFolder) -> NamedData:
-    """The data under the name that they came with."""
+def _open_data(study: StudyFolder) -> NamedData:
+    """Return the data under the name of the uploaded file."""
     about = study.about
     if "dataset" in about:
         return find_data(about["dataset"])
@@ -128,123 +148,159 @@ def _found(study: StudyFolder) -> NamedData:
     return NamedData(name, None, Source(name, (study.path / about["file"]).read_bytes()))
 
 
-def _wanted(asked: dict[str, Any]) -> dict[str, Any]:
-    """What was typed about the table, as the shapes take it."""
-    known = {option.word: option for option in data_options(asked.get("kind", ""))}
-    typed = asked.get("typed", {})
+def _parse_read_arguments(request: dict[str, Any]) -> dict[str, Any]:
+    """Return the typed options about the table as arguments of its reader."""
+    option_by_word = {option.word: option for option in list_data_options(request.get("kind", ""))}
+    typed = request.get("typed", {})
     return {
-        known[word].name: value_of(known[word], value)
-        for word, value in typed.items()
-        if word in known
+        option_by_word[word].name: parse_option(option_by_word[word], text)
+        for word, text in typed.items()
+        if word in option_by_word
     }
 
 
-def _read(
-    found: NamedData, asked: dict[str, Any], wanted: dict[str, Any], shown: dict[str, Any]
+def _read_data(
+    named_data: NamedData,
+    request: dict[str, Any],
+    read_arguments: dict[str, Any],
+    description: dict[str, Any],
 ) -> tuple[str, Any, list[str], str]:
-    """The kind of data, the data, sentences about them, and another kind that they could be."""
-    # What the columns can be asked is shown even if the answers cannot be used.
-    kind, reading = asked.get("kind", ""), None
-    if not kind:
-        kind = next((spec.kind for spec in SPECS if spec.by_name in wanted), "")
-    if found.bundled is not None:
-        kind = found.bundled.kind
+    """Read the data; return their kind, data, sentences and another possible kind."""
+    # Read the columns without groups and covariates first, so that a page can offer them even if
+    # their current values cause an error.
+    data_kind, reading = request.get("kind", ""), None
+    if not data_kind:
+        data_kind = next((spec.kind for spec in SPECS if spec.by_name in read_arguments), "")
+    if named_data.bundled is not None:
+        data_kind = named_data.bundled.kind
     else:
-        reading = recognise(found.table, *([kind] if kind else _UNASKED), **wanted)
-        kind = reading.kind
+        reading = recognise(
+            named_data.table, *([data_kind] if data_kind else _RECOGNISED_KINDS), **read_arguments
+        )
+        data_kind = reading.kind
         if reading.roles is not None and len(reading.roles.outcome) == 1:
-            column = found.table.frame[reading.roles.outcome[0]]
-            shown["values"] = [as_label(value) for value in column.dropna().unique()[:_VALUES]]
-    spec = model_for(kind, {"group"} & wanted.keys())
-    own = {option.name for option in spec.options if option.to == DATA}
-    own_wanted = {name: value for name, value in wanted.items() if name in own}
-    of_columns = {name: value for name, value in own_wanted.items() if name not in QUESTIONS}
-    whole = recognised(found, spec, of_columns)
+            column = named_data.table.frame[reading.roles.outcome[0]]
+            description["values"] = [
+                format_label(cell) for cell in column.dropna().unique()[:_VALUES]
+            ]
+    spec = choose_model(data_kind, {"group"} & read_arguments.keys())
+    option_names = {option.name for option in spec.options if option.to == DATA}
+    own_arguments = {name: cell for name, cell in read_arguments.items() if name in option_names}
+    column_arguments = {name: cell for name, cell in own_arguments.items() if name not in QUESTIONS}
+    recognised = recognise_data(named_data, spec, column_arguments)
     if reading is not None:
-        frame = _of_rows(found.table, wanted).frame
-        main = next(shape.main for shape in SHAPES if shape.name == reading.shape)
-        of_kind = _questions_of(kind, whole[0])
-        named = of_kind.recognised(main, reading.roles, whole[0])
-        shown["roles"] = dict.fromkeys(main, "") | {
-            name: each for name, each in named.items() if name in main and each
+        frame = _filter_rows(named_data.table, read_arguments).frame
+        main_roles = next(shape.main for shape in SHAPES if shape.name == reading.shape)
+        data_questions = _choose_questions(data_kind, recognised[0])
+        column_by_role = data_questions.list_recognised_columns(
+            main_roles, reading.roles, recognised[0]
+        )
+        description["roles"] = dict.fromkeys(main_roles, "") | {
+            role: column for role, column in column_by_role.items() if role in main_roles and column
         }
-        shown |= of_kind.offered(whole[0], frame, reading.roles, asked.get("others", []))
-    return kind, *(whole if own_wanted == of_columns else recognised(found, spec, own_wanted))
+        description |= data_questions.list_offered_columns(
+            recognised[0], frame, reading.roles, request.get("others", [])
+        )
+    return data_kind, *(
+        recognised
+        if own_arguments == column_arguments
+        else recognise_data(named_data, spec, own_arguments)
+    )
 
 
-def _of_rows(table: RawTable, wanted: dict[str, Any]) -> RawTable:
-    """The rows and columns that count."""
-    return table.filter_rows(wanted.get(WHERE, RowFilter())).drop_columns(wanted.get("without", ()))
+def _filter_rows(table: RawTable, read_arguments: dict[str, Any]) -> RawTable:
+    """Return the table with the selected rows and columns."""
+    return table.filter_rows(read_arguments.get(WHERE, RowFilter())).drop_columns(
+        read_arguments.get("without", ())
+    )
 
 
 class _DataQuestions:
-    """What a page says and asks of data; what goes with one kind of them is a class of its own."""
+    """Questions about data and their description; subclasses handle kinds of data."""
 
-    def recognised(
-        self, main: tuple[str, ...], roles: ColumnsRead | None, data: Any
+    def list_recognised_columns(
+        self, main_roles: tuple[str, ...], roles: ColumnsRead | None, data: Any
     ) -> dict[str, str | None]:
-        """Of what is asked first the columns that were recognised, as far as a reading says so."""
+        """Return recognised columns by role, for the main roles of the table."""
         if roles is None:
             return {}
-        found = {
+        column_by_role = {
             "respondent": roles.who,
             "count": roles.counts[0] if len(roles.counts) == 1 else None,
         }
-        for one, other, outcome in (("first", "second", "chosen"), ("home", "away", "result")):
-            if {one, other} <= {*main}:
-                found |= {
-                    one: roles.options[0],
-                    other: roles.options[1],
-                    outcome: roles.outcome[-1],
+        for first_role, second_role, outcome_role in (
+            ("first", "second", "chosen"),
+            ("home", "away", "result"),
+        ):
+            if {first_role, second_role} <= {*main_roles}:
+                column_by_role |= {
+                    first_role: roles.options[0],
+                    second_role: roles.options[1],
+                    outcome_role: roles.outcome[-1],
                 }
-        if "rejected" in main and len(roles.counts) < 2:  # else each side has its count
-            found |= {"chosen": roles.options[0], "rejected": roles.options[1]}
-        if "worst" in main:
-            found |= dict(zip(("best", "worst"), roles.outcome, strict=True))
-        return found
+        if "rejected" in main_roles and len(roles.counts) < 2:  # else each side has its count
+            column_by_role |= {"chosen": roles.options[0], "rejected": roles.options[1]}
+        if "worst" in main_roles:
+            column_by_role |= dict(zip(("best", "worst"), roles.outcome, strict=True))
+        return column_by_role
 
-    def offered(
-        self, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead | None, others: list[str]
+    def list_offered_columns(
+        self,
+        data: Any,
+        frame: "pandas.DataFrame",
+        roles: ColumnsRead | None,
+        other_columns: list[str],
     ) -> dict[str, Any]:
-        """The columns that describe people or comparisons, and one that may say who answered, with
-        some cells."""
+        """Return columns to offer for questions, and one that may identify respondents."""
         return {}
 
-    def questions(
+    def list_questions(
         self, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]
     ) -> list[str]:
-        """What the data can be asked beside what a column means: groups of people, and covariates
-        of comparisons."""
+        """Return the questions that the data allow: groups and covariates."""
         return []
 
-    def attributes(self, data: Any) -> list[str]:
-        """The attributes of what was offered."""
+    def list_attributes(self, data: Any) -> list[str]:
+        """Return the names of the attributes."""
         return []
 
-    def facts(self, data: Any) -> Facts:
-        """What the data hold."""
+    def list_facts(self, data: Any) -> Facts:
+        """Return facts about the data."""
         return data._description().facts or (("data", str(data)),)
 
 
-class _OfAnswers(_DataQuestions):
-    def offered(
-        self, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead | None, others: list[str]
+class _JudgementQuestions(_DataQuestions):
+    """Questions about judgements of options by respondents."""
+
+    def list_offered_columns(
+        self,
+        data: Any,
+        frame: "pandas.DataFrame",
+        roles: ColumnsRead | None,
+        other_columns: list[str],
     ) -> dict[str, Any]:
         if roles is None:
             return {}
-        known = list_people_columns(data.people)
-        offered = {GROUP: [*known, *filter(None, (roles.who,))], BY: known}
-        who = None if data.respondents else guess_respondent_column(frame, roles, others)
+        people_columns = list_people_columns(data.people)
+        offered = {GROUP: [*people_columns, *filter(None, (roles.who,))], BY: people_columns}
+        respondent_column = (
+            None if data.respondents else guess_respondent_column(frame, roles, other_columns)
+        )
         if data.forward is not None:
             offered[COVARIATES] = list_comparison_columns(
-                frame, roles if who is None else roles._replace(who=who)
+                frame, roles if respondent_column is None else roles._replace(who=respondent_column)
             )
         examples = (
-            [] if who is None else [_cell(value) for value in frame[who].unique()[:_EXAMPLES]]
+            []
+            if respondent_column is None
+            else [_shorten_cell(cell) for cell in frame[respondent_column].unique()[:_EXAMPLES]]
         )
-        return {"offered": offered, "who": [] if who is None else [who, *examples]}
+        return {
+            "offered": offered,
+            "who": [] if respondent_column is None else [respondent_column, *examples],
+        }
 
-    def questions(
+    def list_questions(
         self, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]
     ) -> list[str]:
         if GROUP in typed:
@@ -253,22 +309,28 @@ class _OfAnswers(_DataQuestions):
         return groups if data.forward is None else [*groups, COVARIATES]
 
 
-class _OfExperiments(_DataQuestions):
-    def recognised(
-        self, main: tuple[str, ...], roles: ColumnsRead | None, data: Any
+class _ExperimentQuestions(_DataQuestions):
+    """Questions about choice experiments."""
+
+    def list_recognised_columns(
+        self, main_roles: tuple[str, ...], roles: ColumnsRead | None, data: Any
     ) -> dict[str, str | None]:
         scheme = data.scheme
         return {"respondent": scheme.respondent, "task": scheme.task, "chosen": scheme.chosen}
 
-    def offered(
-        self, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead | None, others: list[str]
+    def list_offered_columns(
+        self,
+        data: Any,
+        frame: "pandas.DataFrame",
+        roles: ColumnsRead | None,
+        other_columns: list[str],
     ) -> dict[str, Any]:
-        return {"offered": dict.fromkeys((BY, LOOKING), list_people_columns(data.people))}
+        return {"offered": dict.fromkeys((BY, ATTENTION_BY), list_people_columns(data.people))}
 
-    def attributes(self, data: Any) -> list[str]:
-        return [each.name for each in data.scheme.attributes]
+    def list_attributes(self, data: Any) -> list[str]:
+        return [attribute.name for attribute in data.scheme.attributes]
 
-    def facts(self, data: Any) -> Facts:
+    def list_facts(self, data: Any) -> Facts:
         scheme = data.scheme
         roles = (
             (scheme.respondent, "respondent"),
@@ -284,17 +346,15 @@ class _OfExperiments(_DataQuestions):
         return size, ("columns", columns), *(attributes[1:] if scheme.has_inside else attributes)
 
 
-def _questions_of(kind: str, data: Any) -> _DataQuestions:
-    """Return what is asked of data of a kind: of answers that add up over people more than of
-    others."""
-    if kind == EXPERIMENTS:
-        return _OfExperiments()
-    return _OfAnswers() if getattr(data, "add_up", False) else _DataQuestions()
+def _choose_questions(data_kind: str, data: Any) -> _DataQuestions:
+    """Return the questions about data of a kind."""
+    if data_kind == EXPERIMENTS:
+        return _ExperimentQuestions()
+    return _JudgementQuestions() if getattr(data, "add_up", False) else _DataQuestions()
 
 
-def _parts(data: Any) -> int:
-    """How many parts of the data a comparison of models leaves out in turn; 0 if they are too
-    few."""
+def _count_parts(data: Any) -> int:
+    """Return the number of parts that a comparison holds out; 0 if too few."""
     from thali._comparison.holdout_schemes import count_parts
 
     try:
@@ -303,21 +363,22 @@ def _parts(data: Any) -> int:
         return 0
 
 
-def _first_rows(table: RawTable) -> dict[str, Any]:
-    """The first rows of the table as text."""
+def _show_first_rows(table: RawTable) -> dict[str, Any]:
+    """Return the first rows of a table as text."""
     head = table.frame.iloc[:_ROWS, :_COLUMNS]
-    rows = [[_cell(value) for value in row] for row in head.itertuples(index=False)]
+    rows = [[_shorten_cell(cell) for cell in row] for row in head.itertuples(index=False)]
     return {"columns": table.names, "head": rows, "rows": len(table.frame)}
 
 
-def _cell(value: Any) -> str:
-    text = "" if value is None or value != value else str(value)
+def _shorten_cell(cell: Any) -> str:
+    """Return a cell as text, shortened if necessary."""
+    text = "" if cell is None or cell != cell else str(cell)
     return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
 
 
-def _fact(name: str, value: str | tuple[str, ...]) -> list[str]:
-    """A fact of the data as a name and a text."""
-    if isinstance(value, str):
-        return [name, value]
-    more = f" … {len(value)} in all" if len(value) > _ROWS else ""
-    return [name, ", ".join(_cell(each) for each in value[:_ROWS]) + more]
+def _format_fact(name: str, fact_value: str | tuple[str, ...]) -> list[str]:
+    """Return a fact as a name and a text."""
+    if isinstance(fact_value, str):
+        return [name, fact_value]
+    more = f" … {len(fact_value)} in all" if len(fact_value) > _ROWS else ""
+    return [name, ", ".join(_shorten_cell(text) for text in fact_value[:_ROWS]) + more]

@@ -1,9 +1,7 @@
-"""Child processes that read, fit and compare: begun, stopped, and found again after the server was
-gone.
+"""Child processes that read, fit and compare: started, stopped, and found by a later server.
 
-A child has a session of its own and writes to files alone, so it survives the server. It holds a
-lock while it runs, which ends with it; so whoever finds the lock free and no NAME.end.json knows
-that the child was killed.
+A child has a separate session and writes only to files, so it survives the server. It holds a lock
+until it ends. If the lock is free and NAME.end.json is missing, the child was killed.
 """
 
 import os
@@ -24,48 +22,48 @@ from thali.errors import DataError
 from .studies import FIT, QUEUED_RUNS, READ, Studies, StudyFolder
 
 NEVER, QUEUED, RUNNING, ENDED, STOPPED = "never", "queued", "running", "ended", "stopped"
-REFUSED = 2  # how a run ends that is not possible as it was asked for
-PATIENCE = 300.0  # seconds in which a child may write down what it has
-MAX_SECONDS = 180.0  # of reading a table
-_AT_ONCE = 4  # chains of a fit that run at once
+REFUSED = 2  # exit code of a run with invalid options or data
+PATIENCE = 300.0  # seconds in which a stopped child may save its results
+MAX_SECONDS = 180.0  # for reading a table
+_PARALLEL_CHAINS = 4  # chains of a fit that run in parallel
 
 
 class RunProgress(NamedTuple):
-    """How far a run is."""
+    """The progress of a run."""
 
     done: int
     total: int
     unit: str
-    left: float | None  # seconds, if that is known yet
+    seconds_left: float | None  # seconds; None before they can be estimated
 
 
 class DrawCounts(NamedTuple):
-    """Of each chain."""
+    """Numbers of draws per chain."""
 
-    made: int
-    aimed_at: int
+    recorded: int
+    target: int
 
 
-def cores_of_run() -> int:
-    """The processors of one run."""
-    return min(_AT_ONCE, os.cpu_count() or 1)
+def count_cores() -> int:
+    """Return the number of processors for one run."""
+    return min(_PARALLEL_CHAINS, os.cpu_count() or 1)
 
 
 class Runs:
-    """The children of one server, and those that an earlier one left."""
+    """The children of one server, and children left by an earlier server."""
 
     def __init__(self, studies: Studies, slots: int | None = None) -> None:
         self._studies = studies
         self.children: dict[tuple[str, str], subprocess.Popen[Any]] = {}
-        # when a child is killed that does not stop
+        # run -> time at which a child that does not stop is killed
         self._stopping: dict[tuple[str, str], float] = {}
-        # the first that was seen of each run
+        # run -> time and progress of its first snapshot
         self._snapshots: dict[tuple[str, str], tuple[datetime, int]] = {}
         self._reported: set[str] = set()
-        self.slots: int = slots or max(1, (os.cpu_count() or 1) // _AT_ONCE)
+        self.slots: int = slots or max(1, (os.cpu_count() or 1) // _PARALLEL_CHAINS)
 
-    def state(self, study: StudyFolder, name: str) -> str:
-        """Whether a run was asked for, waits, runs, has ended, or was stopped before its end."""
+    def find_state(self, study: StudyFolder, name: str) -> str:
+        """Return the state of a run: never requested, queued, running, ended or stopped."""
         child = self.children.get((study.name, name))
         if child is not None and child.poll() is None:
             return RUNNING
@@ -78,36 +76,35 @@ class Runs:
         return ENDED if (study.path / f"{name}.end.json").exists() else STOPPED
 
     def queue(self, study: StudyFolder, name: str) -> None:
-        """Begin the run, or go on with it, as soon as there are processors for it."""
-        if self.state(study, name) != RUNNING:
+        """Start or resume the run as soon as processors are free."""
+        if self.find_state(study, name) != RUNNING:
             study.remove(f"{name}.end.json")
             (study.path / f"{name}.queued").touch()
-            self.tend()
+            self.start_queued_runs()
 
-    def tend(self) -> None:
-        """Begin what waits, as far as there are processors; kill what was asked to stop long
-        ago."""
+    def start_queued_runs(self) -> None:
+        """Start queued runs if processors are free; kill children that do not stop."""
         for (study_name, name), deadline in list(self._stopping.items()):
-            study = self._studies.named(study_name)
-            if study is None or self.state(study, name) != RUNNING:
+            study = self._studies.find_study(study_name)
+            if study is None or self.find_state(study, name) != RUNNING:
                 del self._stopping[study_name, name]
             elif time.monotonic() > deadline:
-                self._signal(study, name, _KILL)
-        found: dict[str, list[tuple[StudyFolder, str]]] = {RUNNING: [], QUEUED: []}
-        for study in self._studies.all():
-            with self.reporting(study.path):
+                self._send_signal(study, name, _KILL)
+        runs_by_state: dict[str, list[tuple[StudyFolder, str]]] = {RUNNING: [], QUEUED: []}
+        for study in self._studies.list_all():
+            with self.report_errors(study.path):
                 for name in QUEUED_RUNS:
-                    found.setdefault(self.state(study, name), []).append((study, name))
-        free, waiting = self.slots - len(found[RUNNING]), found[QUEUED]
-        for study, name in sorted(waiting, key=lambda each: _queued_at(*each)):
-            if free > 0:
-                with self.reporting(study.path):
-                    self._begin(study, name)
-                    free -= 1
+                    runs_by_state.setdefault(self.find_state(study, name), []).append((study, name))
+        n_free, queued_runs = self.slots - len(runs_by_state[RUNNING]), runs_by_state[QUEUED]
+        for study, name in sorted(queued_runs, key=lambda run: _read_queue_time(*run)):
+            if n_free > 0:
+                with self.report_errors(study.path):
+                    self._start_child(study, name)
+                    n_free -= 1
 
     @contextmanager
-    def reporting(self, path: Path) -> Iterator[None]:
-        """Print what goes wrong with one folder once, and go on with the others."""
+    def report_errors(self, path: Path) -> Iterator[None]:
+        """Print an error about one folder once, and continue with the others."""
         try:
             yield
         except Exception as error:
@@ -116,36 +113,36 @@ class Runs:
                 print(line, file=sys.stderr, flush=True)
 
     def stop(self, study: StudyFolder, name: str) -> None:
-        """Ask the child to write down what it has and end; the second time, end it."""
+        """Ask the child to save its results and end; the second time, kill it."""
         key = (study.name, name)
-        if self.state(study, name) == QUEUED:
+        if self.find_state(study, name) == QUEUED:
             study.remove(f"{name}.queued")
-        elif self.state(study, name) == RUNNING:
-            again = key in self._stopping
+        elif self.find_state(study, name) == RUNNING:
+            is_repeated = key in self._stopping
             self._stopping.setdefault(key, time.monotonic() + PATIENCE)
-            self._signal(study, name, _KILL if again else signal.SIGTERM)
+            self._send_signal(study, name, _KILL if is_repeated else signal.SIGTERM)
 
     def is_stopping(self, study: StudyFolder, name: str) -> bool:
-        """Whether the child was asked to end."""
-        return (study.name, name) in self._stopping and self.state(study, name) == RUNNING
+        """Return whether the child was asked to end."""
+        return (study.name, name) in self._stopping and self.find_state(study, name) == RUNNING
 
-    def begin(self, study: StudyFolder, name: str) -> None:
-        """Begin a run that is short, and waits for nothing."""
-        if self.state(study, name) != RUNNING:
-            self._begin(study, name)
+    def start_run(self, study: StudyFolder, name: str) -> None:
+        """Start a short run immediately."""
+        if self.find_state(study, name) != RUNNING:
+            self._start_child(study, name)
 
-    def read(self, study: StudyFolder) -> None:
-        """Read the data, and wait for it."""
+    def read_data(self, study: StudyFolder) -> None:
+        """Read the data in a child, and wait for it."""
         study.remove("read.end.json", "reading.json", "read.log")
-        child = self._begin(study, READ)
+        child = self._start_child(study, READ)
         try:
             child.wait(MAX_SECONDS)
         except subprocess.TimeoutExpired:
-            self._signal(study, READ, _KILL)
+            self._send_signal(study, READ, _KILL)
             child.wait()
 
-    def _begin(self, study: StudyFolder, name: str) -> "subprocess.Popen[Any]":
-        """Start the child."""
+    def _start_child(self, study: StudyFolder, name: str) -> "subprocess.Popen[Any]":
+        """Start the child of a run."""
         study.remove(f"{name}.end.json", f"{name}.long.json")
         self._snapshots.pop((study.name, name), None)
         with open(study.path / f"{name}.log", "ab") as log:
@@ -157,9 +154,9 @@ class Runs:
                     "thali._surfaces.app.child",
                     name,
                     str(study.path),
-                    str(cores_of_run()),
+                    str(count_cores()),
                 ],
-                # -P: a table may lie beside a file that is called as a module of Python
+                # -P: the folder of the table may contain a file named like a Python module
                 cwd=study.path,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -170,8 +167,8 @@ class Runs:
         study.remove(f"{name}.queued")
         return child
 
-    def _signal(self, study: StudyFolder, name: str, number: int) -> None:
-        """Send a signal to the child, and to whatever it has begun."""
+    def _send_signal(self, study: StudyFolder, name: str, signal_number: int) -> None:
+        """Send a signal to the child and to its processes."""
         child = self.children.get((study.name, name))
         process = child.pid if child is not None else study.read(f"{name}.process").get("pid")
         if not isinstance(process, int) or process < 2:
@@ -180,47 +177,53 @@ class Runs:
             if sys.platform == "win32":
                 os.kill(process, signal.SIGTERM)
             else:
-                os.killpg(process, number)
+                os.killpg(process, signal_number)
         except ProcessLookupError:
             pass
 
-    def draws(self, study: StudyFolder, name: str) -> DrawCounts | None:
-        """The draws of each chain in its job; None if there is no job of chains."""
-        index = _index(study, name)
-        # particles, say, or parts of a comparison
+    def count_draws(self, study: StudyFolder, name: str) -> DrawCounts | None:
+        """Return the numbers of draws in a job; None without a job of chains."""
+        index = _read_run_index(study, name)
+        # jobs of particles or of comparisons have no draws
         if index is None or "draws" not in index["place"]:
             return None
         return DrawCounts(max(index["recorded"], default=0), index["place"]["draws"])
 
-    def progress(self, study: StudyFolder, name: str) -> RunProgress | None:
-        """How far a run is, as its job says; None before its first snapshot."""
-        index = _index(study, name)
+    def read_progress(self, study: StudyFolder, name: str) -> RunProgress | None:
+        """Return the progress of a run's job; None before its first snapshot."""
+        index = _read_run_index(study, name)
         if index is None:
             return None
-        done, total, unit = (index["place"][key] for key in ("done", "total", "unit"))
-        written = datetime.fromisoformat(index["written"])
-        first, before = self._snapshots.setdefault((study.name, name), (written, done))
-        if done < before:  # the chains began again
-            self._snapshots[study.name, name] = written, done
-        spent, since = (written - first).total_seconds(), done - before
-        left = spent * (total - done) / since if since > 0 and spent > 0 and total > done else None
-        return RunProgress(done, total, unit, left)
+        n_done, n_total, unit = (index["place"][key] for key in ("done", "total", "unit"))
+        snapshot_time = datetime.fromisoformat(index["written"])
+        first_time, n_before = self._snapshots.setdefault(
+            (study.name, name), (snapshot_time, n_done)
+        )
+        if n_done < n_before:  # the chains were restarted
+            self._snapshots[study.name, name] = snapshot_time, n_done
+        seconds_spent, n_since = (snapshot_time - first_time).total_seconds(), n_done - n_before
+        seconds_left = (
+            seconds_spent * (n_total - n_done) / n_since
+            if n_since > 0 and seconds_spent > 0 and n_total > n_done
+            else None
+        )
+        return RunProgress(n_done, n_total, unit, seconds_left)
 
 
-def ended(study: StudyFolder, name: str) -> dict[str, Any]:
-    """How a run ended: code, message, the arguments that it names, and warnings."""
+def read_end(study: StudyFolder, name: str) -> dict[str, Any]:
+    """Return the end of a run: code, message, named arguments and warnings."""
     return {"code": 0, "message": "", "named": [], "warnings": []} | study.read(f"{name}.end")
 
 
-def was_refused(study: StudyFolder) -> bool:
-    """Whether the fit was not possible as it was asked for, and left nothing."""
-    has_left = study.has_report or (study.path / FIT / "job").exists()
-    return ended(study, FIT)["code"] == REFUSED and not has_left
+def is_refused(study: StudyFolder) -> bool:
+    """Return whether the fit was impossible as requested, and left no results."""
+    has_results = study.has_report or (study.path / FIT / "job").exists()
+    return read_end(study, FIT)["code"] == REFUSED and not has_results
 
 
-def why_it_died(study: StudyFolder) -> str:
-    """The last line that a table's child printed, where it left no end."""
-    lines = study.log(READ).splitlines()
+def explain_failed_read(study: StudyFolder) -> str:
+    """Return the last line that a failed reading child printed."""
+    lines = study.read_log(READ).splitlines()
     return (
         f"The table could not be read: {lines[-1]}"
         if lines
@@ -228,15 +231,16 @@ def why_it_died(study: StudyFolder) -> str:
     )
 
 
-def _index(study: StudyFolder, name: str) -> dict[str, Any] | None:
-    """What the job of a run says; None if there is none that can be read."""
+def _read_run_index(study: StudyFolder, name: str) -> dict[str, Any] | None:
+    """Read the index of a run's job; None if there is none or it is damaged."""
     try:
         return read_index(study.path / name / "job")
     except DataError:
         return None
 
 
-def _queued_at(study: StudyFolder, name: str) -> float:
+def _read_queue_time(study: StudyFolder, name: str) -> float:
+    """Return the time at which a run was queued."""
     try:
         return (study.path / f"{name}.queued").stat().st_mtime
     except OSError:
@@ -244,13 +248,13 @@ def _queued_at(study: StudyFolder, name: str) -> float:
 
 
 def _is_locked(path: Path) -> bool:
-    """Whether a child holds the lock."""
+    """Return whether a child holds the lock."""
     if not path.is_file():
         return False
     try:
         with open(path, "ab") as file:
             return not lock_file(file.fileno())
-    except OSError:  # of another user
+    except OSError:  # the file belongs to another user
         return False
 
 

@@ -1,4 +1,4 @@
-"""The server: its addresses, and what happens at each."""
+"""The server: its addresses and their handlers."""
 
 import asyncio
 import contextlib
@@ -27,46 +27,55 @@ from thali._model.default_models import excludes_individuals
 from thali._model.spec import Option
 from thali.errors import ArgumentError, ThaliError
 
-from ..cli.models import model_named
-from ..cli.options import by_word
+from ..cli.model_choice import find_model
+from ..cli.options import index_options
 from . import english, runs
-from .comparisons import asked_to_compare, has_evidence, has_groups
-from .english import AppWords, sentence_and_names
-from .export import Tickets, file_of, folder_of
+from .comparisons import build_comparison_request, has_evidence, has_groups
+from .english import AppWords, render_error
+from .export import Tickets, find_file, zip_study
 from .fields import (
     NO,
     QUESTIONS,
-    WHO,
+    RESPONDENT,
     YES,
-    data_options,
-    entered,
-    given_of_data,
-    kinds,
-    shown_of_data,
-    tests_of,
+    list_data_kinds,
+    list_data_options,
+    list_shown_options,
+    list_tests,
+    parse_form,
+    translate_typed_options,
 )
 from .guard import LOCAL, Guard
-from .pages import ABOUT, ASK, COVERED, SCREEN_OF, SCREENS, Pages, is_open, progress_of
-from .reading import nothing_read, reading_of
+from .pages import (
+    ABOUT,
+    ASK,
+    COVER_FIELDS,
+    SCREEN_OF,
+    SCREENS,
+    Pages,
+    build_progress_event,
+    is_open,
+)
+from .reading import build_empty_reading, find_reading
 from .runs import Runs
 from .studies import (
     COMPARE,
+    COMPARE_TIME,
     COVER,
     EVIDENCE,
     FIT,
+    FIT_TIME,
     LOOK,
     QUEUED_RUNS,
     READ,
     RUNS,
     TEST,
-    TOOK,
-    TOOK_TO_COMPARE,
     Studies,
     StudyFolder,
-    ending_of,
+    choose_suffix,
 )
 
-_TICK = 0.4  # seconds between two looks at a run
+_TICK = 0.4  # seconds between two checks of a run
 _REFUSALS = {404: "no_page", 400: "no_sense"}
 _STATIC = {
     "app.js": "text/javascript",
@@ -75,24 +84,24 @@ _STATIC = {
 }
 
 
-def static(request: Request) -> Response:
-    """Scripts, style and picture of the app."""
+def serve_static(request: Request) -> Response:
+    """Serve scripts, style and picture of the app."""
     name = request.path_params["name"]
     if name not in _STATIC:
         raise HTTPException(404)
-    content = (files("thali._surfaces.app") / "static" / name).read_bytes()
+    file_bytes = (files("thali._surfaces.app") / "static" / name).read_bytes()
     if name == "app.css":  # one look for the app and the reports
-        content = (files("thali._surfaces") / "page" / "style.css").read_bytes() + content
-    return Response(content, media_type=_STATIC[name])
+        file_bytes = (files("thali._surfaces") / "page" / "style.css").read_bytes() + file_bytes
+    return Response(file_bytes, media_type=_STATIC[name])
 
 
-def icon(request: Request) -> Response:
-    """The picture where browsers look for it."""
+def redirect_icon(request: Request) -> Response:
+    """Redirect browsers to the picture of the app."""
     return RedirectResponse("/static/favicon.svg")
 
 
 class Server:
-    """What the addresses do with the studies in a folder."""
+    """Handlers of the addresses, for the studies in a folder."""
 
     studies: Studies
     runs: Runs
@@ -106,288 +115,317 @@ class Server:
 
     # pages ----------------------------------------------------------------------------------------
 
-    def shell(self, request: Request) -> Response:
-        """The page around all others; it shows nothing without the key."""
-        return HTMLResponse(self.pages.shell())
+    def serve_shell(self, request: Request) -> Response:
+        """Serve the page around all others, which contains no data."""
+        return HTMLResponse(self.pages.render_shell())
 
-    def home(self, request: Request) -> Response:
-        """The start."""
-        return HTMLResponse(self.pages.home())
+    def serve_home(self, request: Request) -> Response:
+        """Serve the start page."""
+        return HTMLResponse(self.pages.render_home())
 
-    def study(self, request: Request) -> Response:
-        """A screen of a study, in whatever state it is."""
+    def serve_study(self, request: Request) -> Response:
+        """Serve a screen of a study."""
         screen = request.path_params.get("screen", "")
         if screen not in ("", *SCREENS):
             raise HTTPException(404)
-        return HTMLResponse(self.pages.study(self._study(request), screen))
+        return HTMLResponse(self.pages.render_study(self._find_study(request), screen))
 
     # data -----------------------------------------------------------------------------------------
 
     async def upload(self, request: Request) -> Response:
-        """A file as the body of the request; its name is only shown."""
+        """Create a study from an uploaded file; its name is only displayed."""
         title = unquote(request.headers.get("x-name", "data"))
-        study = self.studies.new(title, file=f"data{ending_of(title)}")
-        await self._received(request, study.path / study.data_name)
-        return await self._read(study, {})
+        study = self.studies.create(title, file=f"data{choose_suffix(title)}")
+        await self._save_body(request, study.path / study.data_name)
+        return await self._read_table(study, {})
 
-    async def dataset(self, request: Request) -> Response:
-        """A bundled data set."""
+    async def create_from_dataset(self, request: Request) -> Response:
+        """Create a study of a bundled data set."""
         from thali.datasets import catalogue
 
-        name = (await _form(request)).get("name")
+        name = (await _read_form(request)).get("name")
         if name not in [record.name for record in catalogue()]:
             raise HTTPException(404)
-        return await self._read(self.studies.new(name, dataset=name), {})
+        return await self._read_table(self.studies.create(name, dataset=name), {})
 
     async def read(self, request: Request) -> Response:
-        """Read the table again, with what was typed about its columns."""
-        study, form = await self._study_and_form(request)
+        """Read the table again with new options about its columns."""
+        study, form = await self._read_study_and_form(request)
         if not is_open(self.runs, study):
-            return _problem(english.texts.refused.fitted, 409)
-        kind = form.get("kind", "")
-        if kind not in ("", *kinds()):
+            return _build_problem(english.texts.refused.fitted, 409)
+        data_kind = form.get("kind", "")
+        if data_kind not in ("", *list_data_kinds()):
             raise HTTPException(400)
-        own = data_options(kind)
-        questions, _ = _questions(study.typed, own)
-        typed = {word: value for word, value in questions.items() if word not in form} | _given(
-            form, own
-        )
-        # who did not answer
-        others = {key: value for key, value in study.read(READ).items() if key == "others"}
-        return await self._read(study, {"kind": kind, "typed": typed, **others})
+        options = list_data_options(data_kind)
+        questions, _ = _split_questions(study.typed, options)
+        typed = {
+            word: typed_value for word, typed_value in questions.items() if word not in form
+        } | _read_form_options(form, options)
+        # columns that do not identify respondents
+        others = {key: names for key, names in study.read(READ).items() if key == "others"}
+        return await self._read_table(study, {"kind": data_kind, "typed": typed, **others})
 
-    async def who(self, request: Request) -> Response:
-        """Read the table again, once it is known whether a column says who answered."""
-        study, form = await self._study_and_form(request)
-        reading, asked = reading_of(study), study.read(READ)
+    async def set_respondent(self, request: Request) -> Response:
+        """Read the table again, given whether a column identifies respondents."""
+        study, form = await self._read_study_and_form(request)
+        reading, request_before = find_reading(study), study.read(READ)
         if not is_open(self.runs, study):
-            return _problem(english.texts.refused.fitted, 409)
+            return _build_problem(english.texts.refused.fitted, 409)
         column, *_ = reading["who"] or [""]
         if not column or form.get("column") != column or form.get("answer") not in (YES, NO):
             raise HTTPException(400)
         if form["answer"] == NO:
-            return await self._read(study, {**asked, "others": [*asked.get("others", []), column]})
-        word = next(option.word for option in shown_of_data(reading["kind"]) if option.name == WHO)
-        return await self._read(study, {**asked, "typed": {**asked.get("typed", {}), word: column}})
+            return await self._read_table(
+                study, {**request_before, "others": [*request_before.get("others", []), column]}
+            )
+        word = next(
+            option.word
+            for option in list_shown_options(reading["kind"])
+            if option.name == RESPONDENT
+        )
+        return await self._read_table(
+            study, {**request_before, "typed": {**request_before.get("typed", {}), word: column}}
+        )
 
-    async def option_file(self, request: Request) -> Response:
-        """A file for an option, such as a tree."""
-        study, word = self._study(request), request.path_params["word"]
-        if word not in by_word():
+    async def upload_option_file(self, request: Request) -> Response:
+        """Save a file for an option, such as a tree."""
+        study, word = self._find_study(request), request.path_params["word"]
+        if word not in index_options():
             raise HTTPException(404)
-        ending = ending_of(unquote(request.headers.get("x-name", "")))
+        suffix = choose_suffix(unquote(request.headers.get("x-name", "")))
         study.remove(*(file.name for file in study.path.glob(f"for-{word}.*")))
-        await self._received(request, study.path / f"for-{word}{ending}")
+        await self._save_body(request, study.path / f"for-{word}{suffix}")
         return JSONResponse({})
 
-    async def _received(self, request: Request, file: Path) -> None:
-        """Write the body to a file; one that breaks off is removed."""
+    async def _save_body(self, request: Request, file: Path) -> None:
+        """Write the body to a file, which is removed if the request breaks off."""
         try:
-            with open(file, "xb") as out:
+            with open(file, "xb") as target:
                 async for chunk in request.stream():
-                    out.write(chunk)
+                    target.write(chunk)
         except BaseException:
             file.unlink(missing_ok=True)
             if file.stem == "data":
                 self.studies.delete(StudyFolder(file.parent))
             raise
 
-    async def _read(self, study: StudyFolder, asked: dict[str, Any]) -> Response:
-        study.write(READ, asked)
-        await asyncio.to_thread(self.runs.read, study)
+    async def _read_table(self, study: StudyFolder, read_request: dict[str, Any]) -> Response:
+        """Read the table of a study and redirect to it."""
+        study.write(READ, read_request)
+        await asyncio.to_thread(self.runs.read_data, study)
         if not study.read("reading"):
-            message = runs.ended(study, READ)["message"] or runs.why_it_died(study)
-            study.write("reading", nothing_read(message))
-        return _go(study)
+            message = runs.read_end(study, READ)["message"] or runs.explain_failed_read(study)
+            study.write("reading", build_empty_reading(message))
+        return _redirect(study)
 
     # runs -----------------------------------------------------------------------------------------
 
     async def fit(self, request: Request) -> Response:
-        """Fit a model."""
-        study, form = await self._study_and_form(request)
+        """Start the fit of a model."""
+        study, form = await self._read_study_and_form(request)
         if not is_open(self.runs, study):
-            return _problem(english.texts.refused.fitted, 409)
+            return _build_problem(english.texts.refused.fitted, 409)
         reading = study.read("reading")
         model = form.get("model", "")
         if model not in reading.get("models", ()):
-            return _problem(english.texts.refused.choose_model)
-        spec, _ = model_named(model)
+            return _build_problem(english.texts.refused.choose_model)
+        spec, _ = find_model(model)
         if (
             "asked" in form
-            and (problem := await self._asked_of_data(request, study, form)) is not None
+            and (problem_response := await self._read_again(request, study, form)) is not None
         ):
-            return problem
-        given = given_of_data(study.typed, spec.options)
+            return problem_response
+        table_options = translate_typed_options(study.typed, spec.options)
         try:
-            typed = given | entered(spec, form, study.files())
+            typed = table_options | parse_form(spec, form, study.list_option_files())
         except ThaliError as error:
-            sentence, named = sentence_and_names(error, AppWords(spec.options))
-            return _problem(
+            sentence, argument_names = render_error(error, AppWords(spec.options))
+            return _build_problem(
                 sentence,
-                fields=[each.word for name in named for each in spec.options if each.name == name],
+                fields=[
+                    option.word
+                    for name in argument_names
+                    for option in spec.options
+                    if option.name == name
+                ],
             )
-        read = study.read("reading")  # once more if groups were chosen
-        if model == read["models"][0]:
-            usual = dict(read["settings"])
+        new_reading = study.read("reading")  # again, because groups may have been chosen
+        if model == new_reading["models"][0]:
+            default_settings = dict(new_reading["settings"])
             if excludes_individuals(typed):
-                usual.pop("people", None)
-            typed = usual | typed
-        method = spec.method_of(typed)
-        paths = [word for word, value in typed.items() if isinstance(value, Path)]
-        asked = {
+                default_settings.pop("people", None)
+            typed = default_settings | typed
+        method = spec.choose_method(typed)
+        paths = [word for word, typed_value in typed.items() if isinstance(typed_value, Path)]
+        fit_request = {
             "model": model,
             "typed": {
-                word: str(value) if word in paths else value for word, value in typed.items()
+                word: str(typed_value) if word in paths else typed_value
+                for word, typed_value in typed.items()
             },
             "paths": paths,
             COVER: {
-                word: text for word in COVERED if (text := form.get(f"cover-{word}", "").strip())
+                word: text
+                for word in COVER_FIELDS
+                if (text := form.get(f"cover-{word}", "").strip())
             },
-            "has_cores": any(option.word == "cores" for option in spec.options_of(method)),
+            "has_cores": any(option.word == "cores" for option in spec.select_options(method)),
         }
         study.clear(FIT)
-        study.remove(f"{TOOK}.json")
-        study.write(FIT, asked)
+        study.remove(f"{FIT_TIME}.json")
+        study.write(FIT, fit_request)
         self.runs.queue(study, FIT)
-        return _go(study)
+        return _redirect(study)
 
-    async def _asked_of_data(
+    async def _read_again(
         self, request: Request, study: StudyFolder, form: dict[str, str]
     ) -> Response | None:
-        """Read the table again if groups or covariates were chosen; what they cannot be, and all is
-        as before."""
-        asked, reading = study.read(READ), study.read("reading")
-        options = data_options(reading["kind"])
-        questions, others = _questions(asked.get("typed", {}), options)
-        wanted = _given(form, [option for option in options if option.name in QUESTIONS])
-        if wanted == questions:
+        """Read the table again if groups or covariates were chosen.
+
+        If they cannot be used, the table remains unchanged and a problem is returned.
+        """
+        read_request, reading = study.read(READ), study.read("reading")
+        options = list_data_options(reading["kind"])
+        questions, other_options = _split_questions(read_request.get("typed", {}), options)
+        new_questions = _read_form_options(
+            form, [option for option in options if option.name in QUESTIONS]
+        )
+        if new_questions == questions:
             return None
-        await self._read(study, {**asked, "typed": others | wanted})
+        await self._read_table(study, {**read_request, "typed": other_options | new_questions})
         problem = study.read("reading")["problem"]
         if problem:
-            study.write(READ, asked)
+            study.write(READ, read_request)
             study.write("reading", reading)
-            return _problem(problem, fields=list(wanted))
+            return _build_problem(problem, fields=list(new_questions))
         return None
 
-    async def more(self, request: Request) -> Response:
-        """Go on with a fit, to more draws of each chain."""
-        study, form = await self._study_and_form(request)
-        asked, draws, texts = study.read(FIT), form.get("draws", "").strip(), english.texts.refused
-        had = self.runs.draws(study, FIT)
-        if had is None or self.runs.state(study, FIT) in (runs.RUNNING, runs.QUEUED):
-            return _problem(texts.nothing_to_go_on_with, 409)
-        spec, _ = model_named(asked["model"])
+    async def add_draws(self, request: Request) -> Response:
+        """Resume a fit, up to more draws per chain."""
+        study, form = await self._read_study_and_form(request)
+        fit_request, draws, texts = (
+            study.read(FIT),
+            form.get("draws", "").strip(),
+            english.texts.refused,
+        )
+        draw_counts = self.runs.count_draws(study, FIT)
+        if draw_counts is None or self.runs.find_state(study, FIT) in (runs.RUNNING, runs.QUEUED):
+            return _build_problem(texts.nothing_to_go_on_with, 409)
+        spec, _ = find_model(fit_request["model"])
         word = next(option.word for option in spec.options if option.name == "draws")
-        least = had.made if word in asked["typed"] else had.aimed_at
-        if not draws.isdecimal() or not least < int(draws) < 10**9:
-            return _problem(texts.draws.format(least=f"{least:,}", text=repr(draws)))
-        study.write(FIT, {**asked, "typed": {**asked["typed"], word: int(draws)}})
+        min_draws = draw_counts.recorded if word in fit_request["typed"] else draw_counts.target
+        if not draws.isdecimal() or not min_draws < int(draws) < 10**9:
+            return _build_problem(texts.draws.format(least=f"{min_draws:,}", text=repr(draws)))
+        study.write(FIT, {**fit_request, "typed": {**fit_request["typed"], word: int(draws)}})
         self.runs.queue(study, FIT)
-        return _go(study)
+        return _redirect(study)
 
-    def go_on(self, request: Request) -> Response:
-        """Go on with a run that was stopped or killed."""
-        study, name = self._study(request), self._run(request)
+    def resume(self, request: Request) -> Response:
+        """Resume a run that was stopped or killed."""
+        study, name = self._find_study(request), self._find_run(request)
         if name not in QUEUED_RUNS or not study.read(name):
             raise HTTPException(404)
         self.runs.queue(study, name)
-        return _go(study, SCREEN_OF.get(name, ""))
+        return _redirect(study, SCREEN_OF.get(name, ""))
 
     def stop(self, request: Request) -> Response:
-        """Stop a run and keep what it has; the second time, end it at once."""
-        study, name = self._study(request), self._run(request)
+        """Stop a run and keep its results; the second time, kill it."""
+        study, name = self._find_study(request), self._find_run(request)
         self.runs.stop(study, name)
-        return _go(study, SCREEN_OF.get(name, ""))
+        return _redirect(study, SCREEN_OF.get(name, ""))
 
     async def compare(self, request: Request) -> Response:
-        """Compare models by what they predict of data left out."""
-        study, form = await self._study_and_form(request)
-        return self._compared(study, COMPARE, form)
+        """Start a comparison of models by prediction."""
+        study, form = await self._read_study_and_form(request)
+        return self._start_comparison(study, COMPARE, form)
 
-    async def evidence(self, request: Request) -> Response:
-        """Compare models by their evidence."""
-        study, form = await self._study_and_form(request)
+    async def compare_evidence(self, request: Request) -> Response:
+        """Start a comparison of models by evidence."""
+        study, form = await self._read_study_and_form(request)
         if not has_evidence(study):
             raise HTTPException(404)
-        return self._compared(study, EVIDENCE, form)
+        return self._start_comparison(study, EVIDENCE, form)
 
-    def _compared(self, study: StudyFolder, name: str, form: dict[str, str]) -> Response:
-        """Begin a comparison of the models that are ticked unless one runs; an earlier one gives
-        way."""
+    def _start_comparison(self, study: StudyFolder, name: str, form: dict[str, str]) -> Response:
+        """Start a comparison of the ticked models, unless one is running.
+
+        An earlier comparison is replaced.
+        """
         try:
-            asked = asked_to_compare(
+            compare_request = build_comparison_request(
                 study, name, form.get("models", "").splitlines(), "sensitivity" in form
             )
         except ThaliError as error:
-            sentence, fields = sentence_and_names(error, AppWords([]))
-            return _problem(sentence, fields=fields)
-        if self.runs.state(study, name) not in (runs.RUNNING, runs.QUEUED):
+            sentence, fields = render_error(error, AppWords([]))
+            return _build_problem(sentence, fields=fields)
+        if self.runs.find_state(study, name) not in (runs.RUNNING, runs.QUEUED):
             study.clear(name)
-            study.remove(f"{TOOK_TO_COMPARE}.json")
-            study.write(name, asked)
+            study.remove(f"{COMPARE_TIME}.json")
+            study.write(name, compare_request)
             self.runs.queue(study, name)
-        return _go(study, SCREEN_OF[name])
+        return _redirect(study, SCREEN_OF[name])
 
     async def test(self, request: Request) -> Response:
-        """Carry out a classical test."""
-        study, name = self._study(request), (await _form(request)).get("test", "")
-        spec = next((spec for spec in tests_of(has_groups(study)) if spec.name == name), None)
+        """Start a classical test."""
+        study, name = self._find_study(request), (await _read_form(request)).get("test", "")
+        spec = next((spec for spec in list_tests(has_groups(study)) if spec.name == name), None)
         if spec is None or study.read("reading").get("kind") != PAIRS:
             raise HTTPException(404)
         typed = study.typed
-        study.write(TEST, {"name": name, "typed": given_of_data(typed, spec.options), "paths": []})
-        self.runs.begin(study, TEST)
-        return _go(study, SCREEN_OF[TEST])
+        study.write(
+            TEST, {"name": name, "typed": translate_typed_options(typed, spec.options), "paths": []}
+        )
+        self.runs.start_run(study, TEST)
+        return _redirect(study, SCREEN_OF[TEST])
 
-    def look(self, request: Request) -> Response:
-        """Show what a fit has drawn so far."""
-        study = self._study(request)
-        draws = self.runs.draws(study, FIT)
-        if draws is not None and not draws.made:
-            return _problem(english.texts.refused.nothing_drawn, 409)
+    def report_draws(self, request: Request) -> Response:
+        """Start a report of the draws so far."""
+        study = self._find_study(request)
+        draws = self.runs.count_draws(study, FIT)
+        if draws is not None and not draws.recorded:
+            return _build_problem(english.texts.refused.nothing_drawn, 409)
         study.write(LOOK, {})
-        self.runs.begin(study, LOOK)
-        return _go(study)
+        self.runs.start_run(study, LOOK)
+        return _redirect(study)
 
-    def again(self, request: Request) -> Response:
-        """Another study of the same data."""
-        study = self._study(request)
-        other = self.studies.again(study)
-        if fitted := study.read(FIT):
-            other.write("draft", fitted)
-        return _go(other, ASK)
+    def copy_study(self, request: Request) -> Response:
+        """Create another study of the same data."""
+        study = self._find_study(request)
+        new_study = self.studies.copy_study(study)
+        if fit_request := study.read(FIT):
+            new_study.write("draft", fit_request)
+        return _redirect(new_study, ASK)
 
     def delete(self, request: Request) -> Response:
-        """Remove a study."""
-        study = self._study(request)
-        if runs.RUNNING in (self.runs.state(study, name) for name in RUNS):
-            return _problem(english.texts.refused.is_running, 409)
+        """Delete a study."""
+        study = self._find_study(request)
+        if runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
+            return _build_problem(english.texts.refused.is_running, 409)
         self.studies.delete(study)
         return JSONResponse({"go": "/"})
 
     async def rename(self, request: Request) -> Response:
-        """Call a study something else."""
-        study, form = await self._study_and_form(request)
+        """Rename a study."""
+        study, form = await self._read_study_and_form(request)
         try:
             self.studies.rename(study, form.get("title", ""))
         except ArgumentError as error:
-            sentence, fields = sentence_and_names(error, AppWords([]))
-            return _problem(sentence, fields=fields)
-        return _go(study, ABOUT)
+            sentence, fields = render_error(error, AppWords([]))
+            return _build_problem(sentence, fields=fields)
+        return _redirect(study, ABOUT)
 
-    async def events(self, request: Request) -> Response:
-        """How far a run is, whenever that changes, until it ends."""
-        study, name = self._study(request), self._run(request)
+    async def stream_progress(self, request: Request) -> Response:
+        """Stream the progress of a run until it ends."""
+        study, name = self._find_study(request), self._find_run(request)
 
         async def stream() -> AsyncIterator[str]:
-            last = None
+            last_event = None
             while True:
-                found = await asyncio.to_thread(progress_of, self.runs, study, name)
-                if found != last:
-                    yield f"data: {json.dumps(found)}\n\n"
-                    last = found
-                if found["state"] not in (runs.RUNNING, runs.QUEUED):
+                event = await asyncio.to_thread(build_progress_event, self.runs, study, name)
+                if event != last_event:
+                    yield f"data: {json.dumps(event)}\n\n"
+                    last_event = event
+                if event["state"] not in (runs.RUNNING, runs.QUEUED):
                     return
                 await asyncio.sleep(_TICK)
 
@@ -395,145 +433,160 @@ class Server:
 
     # files ----------------------------------------------------------------------------------------
 
-    async def ticket(self, request: Request) -> Response:
-        """An address that gives a file once, within a minute: a frame and a download send no
-        header."""
-        study, what = self._study(request), (await _form(request)).get("what", "")
-        if what == "folder":
-            if runs.RUNNING in (self.runs.state(study, name) for name in RUNS):
-                return _problem(english.texts.refused.part_is_running, 409)
-            response = folder_of(study)
-        elif (response := file_of(study, what)) is None:
+    async def issue_ticket(self, request: Request) -> Response:
+        """Return an address that serves a file once within a minute.
+
+        Frames and downloads cannot send the key in a header.
+        """
+        study, address = self._find_study(request), (await _read_form(request)).get("what", "")
+        if address == "folder":
+            if runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
+                return _build_problem(english.texts.refused.part_is_running, 409)
+            response = zip_study(study)
+        elif (response := find_file(study, address)) is None:
             raise HTTPException(404)
-        return JSONResponse({"address": f"/ticket/{self._tickets.new(response)}"})
+        return JSONResponse({"address": f"/ticket/{self._tickets.issue(response)}"})
 
     def redeem(self, request: Request) -> Response:
-        """The file of a ticket."""
-        response = self._tickets.redeemed(request.path_params["ticket"])
+        """Serve the file of a ticket."""
+        response = self._tickets.redeem(request.path_params["ticket"])
         if response is None:
             return PlainTextResponse(english.texts.refused.only_once, 404)
         return response
 
-    # what they share ------------------------------------------------------------------------------
+    # shared methods -------------------------------------------------------------------------------
 
-    def _study(self, request: Request) -> StudyFolder:
-        study = self.studies.named(request.path_params["study"])
+    def _find_study(self, request: Request) -> StudyFolder:
+        """Return the study in an address, or raise 404."""
+        study = self.studies.find_study(request.path_params["study"])
         if study is None:
             raise HTTPException(404)
         return study
 
-    async def _study_and_form(self, request: Request) -> tuple[StudyFolder, dict[str, str]]:
-        return self._study(request), await _form(request)
+    async def _read_study_and_form(self, request: Request) -> tuple[StudyFolder, dict[str, str]]:
+        """Return the study and the form of a request."""
+        return self._find_study(request), await _read_form(request)
 
-    def _run(self, request: Request) -> str:
+    def _find_run(self, request: Request) -> str:
+        """Return the run in an address, or raise 404."""
         name = request.path_params["run"]
         if name not in RUNS:
             raise HTTPException(404)
         return name
 
     @contextlib.asynccontextmanager
-    async def tending(self, app: Starlette) -> AsyncIterator[None]:
-        """While the server runs, what waits is begun."""
+    async def start_runs_in_background(self, app: Starlette) -> AsyncIterator[None]:
+        """Start queued runs while the server runs."""
 
-        async def tend() -> None:
+        async def start_runs() -> None:
             while True:
-                with self.runs.reporting(self.studies.folder):
-                    await asyncio.to_thread(self.runs.tend)
+                with self.runs.report_errors(self.studies.folder):
+                    await asyncio.to_thread(self.runs.start_queued_runs)
                 await asyncio.sleep(_TICK)
 
-        task = asyncio.create_task(tend())
+        task = asyncio.create_task(start_runs())
         try:
             yield
         finally:
             task.cancel()
 
 
-def application(
+def build_app(
     folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_address: bool = False
 ) -> Guard:
-    """The app as ASGI; studies lie in the folder."""
+    """Return the app as an ASGI application; `folder` contains the studies."""
     server = Server(folder)
-    one = "/api/study/{study}"
+    study_address = "/api/study/{study}"
     routes = [
-        Route("/", server.shell),
-        Route("/study/{study}", server.shell),
-        Route("/study/{study}/{screen}", server.shell),
-        Route("/static/{name}", static),
-        Route("/favicon.ico", icon),
+        Route("/", server.serve_shell),
+        Route("/study/{study}", server.serve_shell),
+        Route("/study/{study}/{screen}", server.serve_shell),
+        Route("/static/{name}", serve_static),
+        Route("/favicon.ico", redirect_icon),
         Route("/ticket/{ticket}", server.redeem),
-        Route("/api/home", server.home),
+        Route("/api/home", server.serve_home),
         Route("/api/upload", server.upload, methods=["POST"]),
-        Route("/api/dataset", server.dataset, methods=["POST"]),
-        Route(one, server.study),
-        Route(one + "/read", server.read, methods=["POST"]),
-        Route(one + "/who", server.who, methods=["POST"]),
-        Route(one + "/file/{word}", server.option_file, methods=["POST"]),
-        Route(one + "/fit", server.fit, methods=["POST"]),
-        Route(one + "/more", server.more, methods=["POST"]),
-        Route(one + "/compare", server.compare, methods=["POST"]),
-        Route(one + "/evidence", server.evidence, methods=["POST"]),
-        Route(one + "/test", server.test, methods=["POST"]),
-        Route(one + "/look", server.look, methods=["POST"]),
-        Route(one + "/again", server.again, methods=["POST"]),
-        Route(one + "/delete", server.delete, methods=["POST"]),
-        Route(one + "/rename", server.rename, methods=["POST"]),
-        Route(one + "/ticket", server.ticket, methods=["POST"]),
-        Route(one + "/{run}/go-on", server.go_on, methods=["POST"]),
-        Route(one + "/{run}/stop", server.stop, methods=["POST"]),
-        Route(one + "/{run}/events", server.events),
-        Route(one + "/{screen}", server.study),
+        Route("/api/dataset", server.create_from_dataset, methods=["POST"]),
+        Route(study_address, server.serve_study),
+        Route(study_address + "/read", server.read, methods=["POST"]),
+        Route(study_address + "/who", server.set_respondent, methods=["POST"]),
+        Route(study_address + "/file/{word}", server.upload_option_file, methods=["POST"]),
+        Route(study_address + "/fit", server.fit, methods=["POST"]),
+        Route(study_address + "/more", server.add_draws, methods=["POST"]),
+        Route(study_address + "/compare", server.compare, methods=["POST"]),
+        Route(study_address + "/evidence", server.compare_evidence, methods=["POST"]),
+        Route(study_address + "/test", server.test, methods=["POST"]),
+        Route(study_address + "/look", server.report_draws, methods=["POST"]),
+        Route(study_address + "/again", server.copy_study, methods=["POST"]),
+        Route(study_address + "/delete", server.delete, methods=["POST"]),
+        Route(study_address + "/rename", server.rename, methods=["POST"]),
+        Route(study_address + "/ticket", server.issue_ticket, methods=["POST"]),
+        Route(study_address + "/{run}/go-on", server.resume, methods=["POST"]),
+        Route(study_address + "/{run}/stop", server.stop, methods=["POST"]),
+        Route(study_address + "/{run}/events", server.stream_progress),
+        Route(study_address + "/{screen}", server.serve_study),
     ]
     handlers: Any = {
-        HTTPException: _http_problem,
-        ThaliError: lambda request, error: _problem(error.render(AppWords([]))),
-        OSError: lambda request, error: _problem(
+        HTTPException: _render_http_error,
+        ThaliError: lambda request, error: _build_problem(error.render(AppWords([]))),
+        OSError: lambda request, error: _build_problem(
             f"{error.filename or 'The folder'}: {error.strerror or error}.", 409
         ),
-        500: lambda request, error: _problem(english.texts.refused.error, 500),
-        ClientDisconnect: lambda request, error: _problem(english.texts.refused.broken_off),
+        500: lambda request, error: _build_problem(english.texts.refused.error, 500),
+        ClientDisconnect: lambda request, error: _build_problem(english.texts.refused.broken_off),
     }
-    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=server.tending)
+    app = Starlette(
+        routes=routes, exception_handlers=handlers, lifespan=server.start_runs_in_background
+    )
     return Guard(app, key, hosts, any_address)
 
 
-def _given(form: dict[str, str], options: Sequence[Option]) -> dict[str, Any]:
-    """What a form holds about a table, by the words of the options."""
-    given = [(option, text) for option in options if (text := form.get(option.word, "").strip())]
-    return {option.word: text.splitlines() if option.several else text for option, text in given}
+def _read_form_options(form: dict[str, str], options: Sequence[Option]) -> dict[str, Any]:
+    """Return the options about a table in a form, by name."""
+    option_texts = [
+        (option, text) for option in options if (text := form.get(option.word, "").strip())
+    ]
+    return {
+        option.word: text.splitlines() if option.is_repeatable else text
+        for option, text in option_texts
+    }
 
 
-def _questions(
+def _split_questions(
     typed: dict[str, Any], options: Sequence[Option]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What was typed about a table: what asks something of the data, and what says how they are
-    read."""
+    """Split typed options into questions about the data and options of reading."""
     words = {option.word for option in options if option.name in QUESTIONS}
-    asked = {word: value for word, value in typed.items() if word in words}
-    return asked, {word: value for word, value in typed.items() if word not in asked}
+    questions = {word: typed_value for word, typed_value in typed.items() if word in words}
+    return questions, {
+        word: typed_value for word, typed_value in typed.items() if word not in questions
+    }
 
 
-async def _form(request: Request) -> dict[str, str]:
-    """What a form sent: names and texts, as JSON."""
+async def _read_form(request: Request) -> dict[str, str]:
+    """Return the names and texts that a form sent as JSON."""
     try:
-        found = json.loads(await request.body() or b"{}")
+        form = json.loads(await request.body() or b"{}")
     except (ValueError, RecursionError):
         raise HTTPException(400) from None
-    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+    if not isinstance(form, dict) or not all(isinstance(text, str) for text in form.values()):
         raise HTTPException(400)
-    return found
+    return form
 
 
-def _http_problem(request: Request, error: HTTPException) -> Response:
+def _render_http_error(request: Request, error: HTTPException) -> Response:
+    """Return the response to an HTTP error."""
     refusal = _REFUSALS.get(error.status_code)
-    return _problem(
+    return _build_problem(
         getattr(english.texts.refused, refusal) if refusal else error.detail, error.status_code
     )
 
 
-def _go(study: StudyFolder, screen: str = "") -> Response:
+def _redirect(study: StudyFolder, screen: str = "") -> Response:
+    """Return the response that leads to a screen of a study."""
     return JSONResponse({"go": f"/study/{study.name}{f'/{screen}' if screen else ''}"})
 
 
-def _problem(sentence: str, status: int = 400, fields: Sequence[str] = ()) -> Response:
-    """What is wrong, and the fields that it may be about."""
+def _build_problem(sentence: str, status: int = 400, fields: Sequence[str] = ()) -> Response:
+    """Return the response with a problem and the fields that it concerns."""
     return JSONResponse({"problem": sentence, "fields": list(fields)}, status)

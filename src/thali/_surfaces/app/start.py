@@ -1,4 +1,4 @@
-"""`thali app`: a free port, a key, the browser."""
+"""`thali app`: a free port, a key and the browser."""
 
 import os
 import secrets
@@ -14,9 +14,9 @@ from typing import Any
 
 from thali.errors import ArgumentError, DataError
 
-from .studies import default_folder
+from .studies import find_default_folder
 
-_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # of a password that people type
+_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # letters of passwords, without look-alikes
 
 
 def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
@@ -25,43 +25,43 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
     Parameters
     ----------
     port : int
-        0: a free one.
+        Port of the server; 0 selects a free port.
     host : str
-        The address to serve; any other than that of this computer itself needs a password, which is
+        Address of the server. An address other than this computer requires a password, which is
         printed.
     browser : bool
-        Whether to open it.
+        Whether to open the app in the browser.
     folder : Path or None
-        Where studies lie; None: that of the user.
+        Folder of the studies; None selects the default folder of the user.
 
     Raises
     ------
     ArgumentError
         If Starlette and uvicorn are not installed, or the address cannot be served.
     DataError
-        If the folder cannot be made.
+        If the folder cannot be created.
     """
-    with _needed():
+    with _require_packages():
         from .guard import LOCAL
-        from .server import application
+        from .server import build_app
 
     is_open = host not in LOCAL
     key = make_password() if is_open else secrets.token_urlsafe(32)
-    place = folder if folder is not None else default_folder()
-    hosts = (*LOCAL, host, *_own_names()) if is_open else LOCAL
-    app = application(place.absolute(), key, hosts, any_address=is_open)
-    os.environ["PYTHONUNBUFFERED"] = "1"  # of children: what they say is read while they run
-    with _listening(host, port) as listening, ExitStack() as stack:
-        port = listening.getsockname()[1]
-        _greet(host, port, key, place, is_open)
+    study_folder = folder if folder is not None else find_default_folder()
+    hosts = (*LOCAL, host, *_list_host_names()) if is_open else LOCAL
+    app = build_app(study_folder.absolute(), key, hosts, any_address=is_open)
+    os.environ["PYTHONUNBUFFERED"] = "1"  # the output of children is read while they run
+    with _open_socket(host, port) as server_socket, ExitStack() as stack:
+        port = server_socket.getsockname()[1]
+        _print_address(host, port, key, study_folder, is_open)
         if browser and not is_open:
-            stack.enter_context(_opened(_address(host, port, key)))
-        _serve(app, listening)
+            stack.enter_context(_open_browser(_format_address(host, port, key)))
+        _serve(app, server_socket)
 
 
 @contextmanager
-def _opened(address: str) -> Iterator[None]:
-    """An address in the browser, half a second from now, by a private page that leads there."""
+def _open_browser(address: str) -> Iterator[None]:
+    """Open an address in the browser after half a second, by a private page."""
     with TemporaryDirectory(prefix="thali-", ignore_cleanup_errors=True) as private:
         page = write_start_page(address, Path(private))
         threading.Timer(0.5, webbrowser.open, [page]).start()
@@ -69,8 +69,8 @@ def _opened(address: str) -> Iterator[None]:
 
 
 @contextmanager
-def _needed() -> Iterator[None]:
-    """What is not installed is named."""
+def _require_packages() -> Iterator[None]:
+    """Raise an error that names the package to install, if one is missing."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -78,7 +78,7 @@ def _needed() -> Iterator[None]:
         raise ArgumentError(f"The app requires {missing}; run pip install 'thali[app]'.") from None
 
 
-def _serve(app: Any, listening: socket.socket) -> None:
+def _serve(app: Any, server_socket: socket.socket) -> None:
     """Answer requests until Ctrl-C."""
     import uvicorn
 
@@ -96,35 +96,39 @@ def _serve(app: Any, listening: socket.socket) -> None:
         timeout_graceful_shutdown=1,
     )
     with suppress(KeyboardInterrupt):
-        uvicorn.Server(settings).run(sockets=[listening])
+        uvicorn.Server(settings).run(sockets=[server_socket])
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    """A socket at the address."""
+def _open_socket(host: str, port: int) -> socket.socket:
+    """Open a socket that listens at the address."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family)
+    server_socket = socket.socket(family)
     try:
         if sys.platform != "win32":
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((host, port))
-        found.listen()  # from now on requests wait
+            server_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server_socket.bind((host, port))
+        server_socket.listen()  # requests wait from here
     except OSError as error:
-        found.close()
+        server_socket.close()
         raise DataError(
             f"Cannot serve the app at {host}, port {port} ({error.strerror}); choose another port"
             " or host."
         ) from None
-    return found
+    return server_socket
 
 
-def _address(host: str, port: int, key: str = "") -> str:
+def _format_address(host: str, port: int, key: str = "") -> str:
+    """Return the URL of the app, with the key if given."""
     name = f"[{host}]" if ":" in host else host
     return f"http://{name}:{port}/{f'#key={key}' if key else ''}"
 
 
 def write_start_page(address: str, folder: Path) -> str:
-    """A page for the browser, which alone holds the address: all users of the computer see
-    arguments of programs."""
+    """Write a page that redirects to the address; return its URI.
+
+    The address contains the key. Other users can see the arguments of programs, so the browser
+    opens this private file instead.
+    """
     page = folder / "open.html"
     page.touch(mode=0o600)
     page.write_text(
@@ -134,17 +138,17 @@ def write_start_page(address: str, folder: Path) -> str:
     return page.as_uri()
 
 
-def _greet(host: str, port: int, key: str, folder: Path, is_open: bool) -> None:
-    """Say where the app is."""
+def _print_address(host: str, port: int, key: str, folder: Path, is_open: bool) -> None:
+    """Print the address of the app and the folder of the studies."""
     if is_open:
         print(
             f"WARNING: anyone who can reach {host} over the network and knows the password can use"
             " this app, and\ntraffic is not encrypted; use this only in networks you trust.",
             flush=True,
         )
-        print(f"thali app: {_address(host, port)}\npassword: {key}")
+        print(f"thali app: {_format_address(host, port)}\npassword: {key}")
     else:
-        print(f"thali app: {_address(host, port, key)}")
+        print(f"thali app: {_format_address(host, port, key)}")
     print(
         f"Studies are stored in {folder}. Press Ctrl-C to close the app; running fits continue and"
         " are shown when you open the app again."
@@ -153,15 +157,15 @@ def _greet(host: str, port: int, key: str, folder: Path, is_open: bool) -> None:
 
 
 def make_password() -> str:
-    """A password of 80 bits that can be typed."""
-    return "-".join(_letters(4) for _ in range(4))
+    """Draw a password of 80 bits that is easy to type."""
+    return "-".join(_draw_letters(4) for _ in range(4))
 
 
-def _letters(number: int) -> str:
-    """So many letters and digits that can be typed."""
-    return "".join(secrets.choice(_ALPHABET) for _ in range(number))
+def _draw_letters(n_letters: int) -> str:
+    """Draw letters and digits that are easy to type."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(n_letters))
 
 
-def _own_names() -> tuple[str, ...]:
-    """The names of this computer."""
+def _list_host_names() -> tuple[str, ...]:
+    """Return the host names of this computer."""
     return socket.gethostname().lower(), socket.getfqdn().lower()

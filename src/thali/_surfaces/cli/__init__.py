@@ -1,8 +1,8 @@
-"""The command line: `thali fit`, `thali compare`, `thali test` and so on.
+"""The command line: `thali fit`, `thali compare`, `thali test` and others.
 
-The commands stand in `declared`: what `thali --help` shows and nothing else. Each imports what it
-needs when it runs, so that help stays instant. The options of `thali fit` stand in the specs of the
-models.
+Module `signatures` declares the commands as `thali --help` shows them. Each command imports its
+code when it runs, so that help stays instant. The options of `thali fit` are defined in the specs
+of the models.
 """
 
 import atexit
@@ -13,14 +13,14 @@ from typing import Annotated
 
 import typer
 
-from . import declared
+from . import signatures
 from .help import (
     CompareCommand,
     DesignCommand,
     FitCommand,
     LeaderboardCommand,
     TestCommand,
-    explained,
+    add_help_all,
 )
 
 __all__ = ["app", "main"]
@@ -46,8 +46,9 @@ _HELP = (
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    """Print the version and exit, if requested."""
+    if is_requested:
         from thali import __version__
 
         print(f"thali {__version__}")
@@ -55,7 +56,7 @@ def _print_version(wanted: bool) -> None:
 
 
 @app.callback(help=_HELP)
-def _options(
+def _declare_common_options(
     version: Annotated[
         bool,
         typer.Option(
@@ -63,42 +64,42 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    """What every command has."""
+    """Declare the options common to all commands."""
 
 
 _COMMANDS = (
-    ("fit", declared.fit, FitCommand, "Fit a model to a table and print the results."),
+    ("fit", signatures.fit, FitCommand, "Fit a model to a table and print the results."),
     (
         "leaderboard",
-        declared.leaderboard,
+        signatures.leaderboard,
         LeaderboardCommand,
         "Rank options by votes, with intervals for the ranks.",
     ),
-    ("compare", declared.compare, CompareCommand, "Compare how well models predict the data."),
-    ("test", declared.test, TestCommand, "Run a classical test of paired comparisons."),
-    ("design", declared.design, DesignCommand, "Design pairs, sets or choice tasks."),
-    ("show", declared.show, None, "Show saved results: one screen, or any table."),
-    ("report", declared.report, None, "Write a report of saved results as one HTML file."),
-    ("resume", declared.resume, None, "Resume an interrupted fit or comparison."),
-    ("status", declared.status, None, "Show the progress of a fit or comparison."),
-    ("app", declared.start_app, None, "Open thali in the browser."),
-    ("datasets", declared.datasets, None, "List the bundled data sets, or export one."),
-    ("cite", declared.cite, None, "Print citations of thali and a model, as BibTeX."),
+    ("compare", signatures.compare, CompareCommand, "Compare how well models predict the data."),
+    ("test", signatures.test, TestCommand, "Run a classical test of paired comparisons."),
+    ("design", signatures.design, DesignCommand, "Design pairs, sets or choice tasks."),
+    ("show", signatures.show, None, "Show saved results: one screen, or any table."),
+    ("report", signatures.report, None, "Write a report of saved results as one HTML file."),
+    ("resume", signatures.resume, None, "Resume an interrupted fit or comparison."),
+    ("status", signatures.status, None, "Show the progress of a fit or comparison."),
+    ("app", signatures.start_app, None, "Open thali in the browser."),
+    ("datasets", signatures.datasets, None, "List the bundled data sets, or export one."),
+    ("cite", signatures.cite, None, "Print citations of thali and a model, as BibTeX."),
 )
 for _name, _command, _class, _line in _COMMANDS:
     app.command(_name, cls=_class, short_help=_line)(
-        _command if _class is None else explained(_command)
+        _command if _class is None else add_help_all(_command)
     )
 app.add_typer(field, name="field")
 app.add_typer(cache, name="cache")
 for _group, _name, _command, _line in (
-    (field, "make", declared.field_make, "Write a questionnaire as one HTML file."),
-    (field, "export", declared.field_export, "Export a study to jsPsych or PsychoPy."),
-    (field, "collect", declared.field_collect, "Merge the answers of all respondents."),
-    (cache, "info", declared.cache_info, "Show the folder and size of the cache."),
-    (cache, "clear", declared.cache_clear, "Delete the cache; the next fit compiles again."),
-    (cache, "warm", declared.cache_warm, "Compile the samplers of models in advance."),
-    (cache, "build", declared.cache_build, "Compile for all processors of a given level."),
+    (field, "make", signatures.field_make, "Write a questionnaire as one HTML file."),
+    (field, "export", signatures.field_export, "Export a study to jsPsych or PsychoPy."),
+    (field, "collect", signatures.field_collect, "Merge the answers of all respondents."),
+    (cache, "info", signatures.cache_info, "Show the folder and size of the cache."),
+    (cache, "clear", signatures.cache_clear, "Delete the cache; the next fit compiles again."),
+    (cache, "warm", signatures.cache_warm, "Compile the samplers of models in advance."),
+    (cache, "build", signatures.cache_build, "Compile for all processors of a given level."),
 ):
     _group.command(_name, short_help=_line)(_command)
 
@@ -107,10 +108,8 @@ def main() -> None:
     """Run the command line."""
     os.environ["PYTHONSAFEPATH"] = "1"  # workers import nothing from the folder of the data
     for stream in (sys.stdout, sys.stderr):
-        # A label or a Greek letter that the terminal's encoding lacks becomes "?" instead of an
-        # error.
+        # Replace letters that the terminal's encoding lacks by "?" instead of failing.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-    # Python would look through all that was loaded for garbage before it ends, which takes half a
-    # second.
+    # Garbage collection of all loaded modules at exit would take half a second.
     atexit.register(gc.freeze)
     app()

@@ -1,4 +1,4 @@
-"""What the command line leaves on disk: all of it complete, or nothing."""
+"""Files that the command line writes: all of them complete, or none."""
 
 import contextlib
 import io
@@ -12,12 +12,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from thali._inference.files import describe_write_error, write_together
-from thali._labels import plural, shorten
+from thali._labels import format_plural, shorten
 from thali._model.finding import FILES, SHEETS, Findings, Picture
 from thali.errors import ArgumentError, DataError, ThaliError
 
-from ..figures import KINDS, Drawable, Figures
-from .boundary import Terminal, notify
+from ..figures import PICTURE_FORMATS, Drawable, Figures
+from .terminal import Terminal, notify
 
 if TYPE_CHECKING:
     import pandas
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 
 def check_folder(folder: Path, option: str = "--out") -> Path:
-    """The nearest folder that exists on the way to `folder`, once it is clear that `folder` can be
-    written."""
+    """Check that a folder can be written; return its nearest existing ancestor."""
     existing = folder
     while not existing.is_dir():
         if existing.exists():
@@ -41,64 +40,67 @@ def check_folder(folder: Path, option: str = "--out") -> Path:
     return existing
 
 
-def check_out(out: Path | None) -> None:
-    """Refuse a folder of --out that cannot be written, if there is one."""
-    if out is not None:
-        check_folder(out)
+def check_output_folder(folder: Path | None) -> None:
+    """Raise if the folder of --out cannot be written."""
+    if folder is not None:
+        check_folder(folder)
 
 
 def write_findings(
     findings: Findings,
     folder: Path,
     formats: Iterable[str] = ("csv",),
-    others: Mapping[str, bytes | memoryview] = MappingProxyType({}),
+    other_files: Mapping[str, bytes | memoryview] = MappingProxyType({}),
     figures: Figures | None = None,
 ) -> list[str]:
-    """Write the tables of findings in these formats with other files, all or none; then each
-    picture.
+    """Write tables of findings and other files, all or none; then the pictures.
 
-    Long tables, of single persons or pairs, are CSV alone.
+    Long tables, with one row per respondent or pair, are written as CSV only.
+
+    Returns the names of the written pictures.
     """
-    shown = list(findings.of(FILES))
-    tables = {
-        found.key: found.table
-        for found in shown
-        if found.table is not None and SHEETS in found.place
-    }
-    long = {
-        found.key: found.table
-        for found in shown
-        if found.table is not None and SHEETS not in found.place
-    }
-    write_all(folder, {**others, **table_files(tables, formats), **table_files(long, ("csv",))})
-    pictures = [found.picture for found in shown if found.picture]
+    file_findings = list(findings.select_surface(FILES))
+    tables, long_tables = {}, {}
+    for finding in file_findings:
+        if finding.table is not None:
+            group = tables if SHEETS in finding.place else long_tables
+            group[finding.key] = finding.table
+    table_contents = format_tables(tables, formats) | format_tables(long_tables, ("csv",))
+    write_files(folder, {**other_files, **table_contents})
+    pictures = [finding.picture for finding in file_findings if finding.picture]
     if figures is not None:
         return write_pictures(folder, pictures, formats, figures)
-    with Figures() as own:
-        return write_pictures(folder, pictures, formats, own)
+    with Figures() as figures:
+        return write_pictures(folder, pictures, formats, figures)
 
 
-def write_model(tree: "xarray.DataTree", folder: Path) -> None:
-    """Write the model alone."""
-    write_all(folder, model_file(tree))
+def write_model(datatree: "xarray.DataTree", folder: Path) -> None:
+    """Write only the fitted model."""
+    write_files(folder, build_model_file(datatree))
 
 
-def model_file(tree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
-    """posterior.nc, or model.nc where there are no draws."""
-    from thali._model.model_files import IN_FOLDER
+def build_model_file(datatree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
+    """Return the file of a model: posterior.nc, or model.nc if there are no draws."""
+    from thali._model.model_files import MODEL_FILES
     from thali._posterior import store
 
-    with_draws, without = IN_FOLDER
-    return {with_draws if "posterior" in tree.children else without: store.to_netcdf(tree)}
+    posterior_name, model_name = MODEL_FILES
+    return {
+        posterior_name if "posterior" in datatree.children else model_name: store.to_netcdf(
+            datatree
+        )
+    }
 
 
-def write_somewhere(folder: Path, write: Callable[[Path], None]) -> Path:
-    """Write to a folder or, if that fails, to another that the user names; return it.
+def write_with_fallback(folder: Path, write: Callable[[Path], None]) -> Path:
+    """Write to a folder or, if that fails, to one that the user names.
+
+    Returns the folder.
 
     Raises
     ------
     DataError
-        If nobody names another; the error names the temporary folder of the results.
+        If the user names no other folder; the error names the temporary folder of the results.
     """
     try:
         write(folder)
@@ -110,11 +112,11 @@ def write_somewhere(folder: Path, write: Callable[[Path], None]) -> Path:
             "thali: enter another folder for the results (Enter: a temporary folder): "
         )
         sys.stderr.flush()
-        if not (name := sys.stdin.readline().strip()):
+        if not (typed_name := sys.stdin.readline().strip()):
             break
         try:
-            write(Path(name))
-            return Path(name)
+            write(Path(typed_name))
+            return Path(typed_name)
         except (ThaliError, OSError) as error:
             notify(f"{error}")
     temporary = Path(tempfile.mkdtemp(prefix="thali-results-"))
@@ -128,148 +130,175 @@ def write_somewhere(folder: Path, write: Callable[[Path], None]) -> Path:
 def write_pictures(
     folder: Path, pictures: Iterable[Picture], formats: Iterable[str], figures: Figures
 ) -> list[str]:
-    """Write pictures beside tables that are there; one that cannot be drawn costs a warning and
-    nothing else."""
-    from ..html import attempted
+    """Write pictures as files; warn about each picture that cannot be drawn.
 
-    kinds = [each for each in formats if each in KINDS] or ["png"]
-    files = {
-        f"{each.stem}.{kind}": partial(drawn, figures, each, kind)
-        for each in pictures
-        for kind in kinds
+    Returns the names of the written files.
+    """
+    from ..html import make_or_warn
+
+    picture_formats = [file_name for file_name in formats if file_name in PICTURE_FORMATS] or [
+        "png"
+    ]
+    draw_by_name = {
+        f"{picture.stem}.{picture_format}": partial(draw_picture, figures, picture, picture_format)
+        for picture in pictures
+        for picture_format in picture_formats
     }
-    made = {name: attempted(f"the picture {name}", draw) for name, draw in files.items()}
-    contents = {name: content for name, content in made.items() if content is not None}
-    if contents:
-        write_all(folder, contents)
-    return list(contents)
+    image_by_name = {
+        file_name: make_or_warn(f"the picture {file_name}", draw)
+        for file_name, draw in draw_by_name.items()
+    }
+    images = {file_name: image for file_name, image in image_by_name.items() if image is not None}
+    if images:
+        write_files(folder, images)
+    return list(images)
 
 
-def write_slides(findings: Findings, folder: Path, terminal: Terminal, about: str) -> None:
-    """Write a slide for each answer that has a picture."""
-    from ..slides import slide_files, slides
+def write_slides(findings: Findings, folder: Path, terminal: Terminal, subtitle: str) -> None:
+    """Write one slide per finding with a picture."""
+    from ..slides import build_slides, draw_slides
 
-    made = slides(findings, terminal.words, about)
-    if not made:
+    slide_list = build_slides(findings, terminal.words, subtitle)
+    if not slide_list:
         notify("no result has a picture, so no slides were written.")
         return
-    write_all(folder, slide_files(made))
-    notify(f"wrote {plural(len(made), 'slide')} to the folder '{folder}'.")
+    write_files(folder, draw_slides(slide_list))
+    notify(f"wrote {format_plural(len(slide_list), 'slide')} to the folder '{folder}'.")
 
 
-def drawn(figures: Figures, picture: Drawable, kind: str) -> bytes:
-    """A picture as a file of that kind."""
-    return figures.saved(picture, kind)
+def draw_picture(figures: Figures, picture: Drawable, picture_format: str) -> bytes:
+    """Return a picture as a file of a format."""
+    return figures.save(picture, picture_format)
 
 
-def write_all(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
-    """Write files to a folder, which is made if it is absent, and say which files of other runs
-    stand beside them."""
+def write_files(folder: Path, content_by_name: Mapping[str, bytes | memoryview]) -> None:
+    """Write files to a folder, which is created if absent.
+
+    Reports files of the same formats from other runs in the folder.
+    """
     existing = check_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_together(folder, contents)
+        write_together(folder, content_by_name)
     except (ThaliError, OSError) as error:
-        for new in (folder, *folder.parents):
-            if new == existing:
+        for new_folder in (folder, *folder.parents):
+            if new_folder == existing:
                 break
-            with contextlib.suppress(OSError):  # one that another process has written to meanwhile
-                new.rmdir()
+            with contextlib.suppress(OSError):  # another process may have written to it
+                new_folder.rmdir()
         if isinstance(error, OSError):
             raise DataError(describe_write_error(folder, error)) from error
         raise
-    kinds = {Path(name).suffix for name in contents}
-    if others := sorted(
-        f.name for f in folder.iterdir() if f.suffix in kinds and f.name not in contents
+    suffixes = {Path(name).suffix for name in content_by_name}
+    if other_names := sorted(
+        file.name
+        for file in folder.iterdir()
+        if file.suffix in suffixes and file.name not in content_by_name
     ):
-        notify(f"the folder '{folder}' also contains files from other runs: {shorten(others, 5)}.")
-
-
-def formats_of(tables: str | None, pictures: str | None, out: Path | None) -> tuple[str, ...]:
-    """The formats that `--tables` and `--pictures` name, CSV and PNG where they do not."""
-    found = ()
-    for typed, option, known, usual in (
-        (tables, "--tables", (*_TABLES, WORKBOOK), "csv"),
-        (pictures, "--pictures", KINDS, "png"),
-    ):
-        if typed is not None and out is None:
-            raise ArgumentError(f"{option} applies to the files that --out writes; add --out DIR.")
-        found += (
-            (usual,)
-            if typed is None
-            else tuple(_format(each, option, known) for each in typed.split(","))
+        notify(
+            f"the folder '{folder}' also contains files from other runs: {shorten(other_names, 5)}."
         )
-    return tuple(dict.fromkeys(found))
 
 
-def checked_formats(formats: Iterable[Any]) -> tuple[str, ...]:
-    """The formats that a job names, each of which is one."""
-    known = (*_TABLES, WORKBOOK, *KINDS)
-    return tuple(_format(str(each), "The format stored in the job", known) for each in formats)
+def parse_formats(
+    tables: str | None, pictures: str | None, out_folder: Path | None
+) -> tuple[str, ...]:
+    """Return the formats in `--tables` and `--pictures`; CSV and PNG by default."""
+    formats: list[str] = []
+    for text, option, known_formats, default in (
+        (tables, "--tables", (*_TABLE_FORMATS, WORKBOOK), "csv"),
+        (pictures, "--pictures", PICTURE_FORMATS, "png"),
+    ):
+        if text is not None and out_folder is None:
+            raise ArgumentError(f"{option} applies to the files that --out writes; add --out DIR.")
+        if text is None:
+            formats.append(default)
+        else:
+            formats += [_parse_format(name, option, known_formats) for name in text.split(",")]
+    return tuple(dict.fromkeys(formats))
 
 
-def _format(typed: str, option: str, known: tuple[str, ...]) -> str:
-    """A format by its name, or by that of its program."""
-    plain = typed.strip().lstrip(".").lower()
-    name = {"latex": "tex", "markdown": "md", "excel": WORKBOOK}.get(plain, plain)
-    if name not in known:
-        raise ArgumentError(f"{option} must be one or more of {', '.join(known)}; got {name!r}.")
-    return name
-
-
-def table_files(
-    tables: "Mapping[str, pandas.DataFrame]", formats: Iterable[str]
-) -> dict[str, bytes | memoryview]:
-    """Tables as files, by name; the index is written if it has names; in Excel all are sheets of
-    one workbook."""
-    formats = list(formats)
-    found: dict[str, bytes | memoryview] = {
-        f"{name}.{each}": _TABLES[each](table)
-        for name, table in tables.items()
-        for each in formats
-        if each in _TABLES
-    }
-    return found | (
-        {f"tables.{WORKBOOK}": _workbook(tables)} if WORKBOOK in formats and tables else {}
+def parse_stored_formats(formats: Iterable[Any]) -> tuple[str, ...]:
+    """Return the formats that a job names; raise if one is unknown."""
+    known_formats = (*_TABLE_FORMATS, WORKBOOK, *PICTURE_FORMATS)
+    return tuple(
+        _parse_format(str(name), "The format stored in the job", known_formats) for name in formats
     )
 
 
-def _csv(table: "pandas.DataFrame") -> bytes:
+def _parse_format(text: str, option: str, known_formats: tuple[str, ...]) -> str:
+    """Return the format with that name, or with that program's name."""
+    plain = text.strip().lstrip(".").lower()
+    name = {"latex": "tex", "markdown": "md", "excel": WORKBOOK}.get(plain, plain)
+    if name not in known_formats:
+        raise ArgumentError(
+            f"{option} must be one or more of {', '.join(known_formats)}; got {name!r}."
+        )
+    return name
+
+
+def format_tables(
+    tables: "Mapping[str, pandas.DataFrame]", formats: Iterable[str]
+) -> dict[str, bytes | memoryview]:
+    """Return tables as files, by name; in Excel, as sheets of one workbook.
+
+    The index is written if it has names.
+    """
+    formats = list(formats)
+    files: dict[str, bytes | memoryview] = {
+        f"{name}.{table_format}": _TABLE_FORMATS[table_format](table)
+        for name, table in tables.items()
+        for table_format in formats
+        if table_format in _TABLE_FORMATS
+    }
+    if WORKBOOK in formats and tables:
+        files[f"tables.{WORKBOOK}"] = _build_workbook(tables)
+    return files
+
+
+def _format_table_csv(table: "pandas.DataFrame") -> bytes:
+    """Return a table as CSV, with the index unless it only numbers the rows."""
     from thali._described import is_numbered
 
-    return csv(table, not is_numbered(table))
+    return format_csv(table, not is_numbered(table))
 
 
-def _tex(table: "pandas.DataFrame") -> bytes:
+def _format_table_latex(table: "pandas.DataFrame") -> bytes:
+    """Return a table as LaTeX."""
     from thali._tables import Table
 
     return Table(table).to_latex().encode()
 
 
-def _md(table: "pandas.DataFrame") -> bytes:
+def _format_table_markdown(table: "pandas.DataFrame") -> bytes:
+    """Return a table as Markdown."""
     from thali._tables import Table
 
     return f"{Table(table).to_markdown()}\n".encode()
 
 
-def _workbook(tables: "Mapping[str, pandas.DataFrame]") -> bytes:
-    """A sheet for each table."""
+def _build_workbook(tables: "Mapping[str, pandas.DataFrame]") -> bytes:
+    """Return an Excel workbook with one sheet per table."""
     import pandas as pd
 
     from thali._tables import Table, needs_excel
 
     needs_excel()
-    content = io.BytesIO()
-    with pd.ExcelWriter(content, engine="openpyxl") as writer:
+    buffer = io.BytesIO()
+    with pd.ExcelWriter(buffer, engine="openpyxl") as writer:
         for name, table in tables.items():
             Table(table).to_excel(writer, sheet_name=name[:_LONGEST_SHEET])
-    return content.getvalue()
+    return buffer.getvalue()
 
 
-_TABLES: dict[str, "Callable[[pandas.DataFrame], bytes]"] = {"csv": _csv, "tex": _tex, "md": _md}
+_TABLE_FORMATS: dict[str, "Callable[[pandas.DataFrame], bytes]"] = {
+    "csv": _format_table_csv,
+    "tex": _format_table_latex,
+    "md": _format_table_markdown,
+}
 WORKBOOK, _LONGEST_SHEET = "xlsx", 31  # letters that Excel allows in the name of a sheet
 
 
-def csv(table: "pandas.DataFrame", index: bool = True) -> bytes:
-    """A table as CSV."""
+def format_csv(table: "pandas.DataFrame", index: bool = True) -> bytes:
+    """Return a table as CSV."""
     return table.to_csv(index=index, lineterminator="\n").encode()

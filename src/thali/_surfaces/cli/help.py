@@ -1,4 +1,4 @@
-"""Help of one screen: the options that people use, in panels; `--help-all` has every option."""
+"""Help of one screen, with the common options in panels; `--help-all` lists every option."""
 
 import inspect
 import re
@@ -10,12 +10,12 @@ from typer.core import TyperCommand
 
 from thali._model.spec import DATA, FIT, ModelSpec
 
-from .options import SpreadCommand, SpreadTest, text_of_option
+from .options import MultiValueCommand, MultiValueTest, format_option_help
 
-Panels = dict[str, dict[str, str]]  # title, then option as it is typed, then a line about it
+Panels = dict[str, dict[str, str]]  # title -> option -> description of one line
 
 _ALL, _TABLE = "thali.help_all", "thali.table"
-_LONGEST = 56  # letters of a line about an option
+_LONGEST = 56  # maximum letters of a description
 
 _PRINT = {
     "--print all": "Print every table [one screen]",
@@ -147,9 +147,9 @@ DESIGN_PANELS: Panels = {
 }
 
 
-def _show_all(ctx: typer.Context, _: Any, wanted: bool) -> None:
-    """Print every option and leave."""
-    if wanted and not ctx.resilient_parsing:
+def _show_all(ctx: typer.Context, _: Any, is_requested: bool) -> None:
+    """Print the help of all options and exit, if requested."""
+    if is_requested and not ctx.resilient_parsing:
         ctx.meta[_ALL] = True
         typer.echo(ctx.get_help())
         ctx.exit()
@@ -168,17 +168,17 @@ _HELP_ALL = inspect.Parameter(
 )
 
 
-def explained(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with an option that shows every option."""
+def add_help_all(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with an additional option --help-all."""
     signature = inspect.signature(command)
-    every = [*signature.parameters.values(), _HELP_ALL]
+    parameters = [*signature.parameters.values(), _HELP_ALL]
 
-    def call(help_all: bool = False, **given: Any) -> None:
-        command(**given)
+    def call(help_all: bool = False, **arguments: Any) -> None:
+        command(**arguments)
 
     call.__doc__ = command.__doc__
-    call.__signature__ = signature.replace(parameters=every)  # type: ignore[attr-defined]
-    call.__annotations__ = {each.name: each.annotation for each in every}
+    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return call
 
 
@@ -188,97 +188,101 @@ class _Brief(TyperCommand):
     panels: Panels
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write one screen of help, or all options after --help-all."""
         if ctx.meta.get(_ALL):
             super().format_help(ctx, formatter)
             return
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
-        for title, lines in self.panels_shown(ctx).items():
+        for title, lines in self.list_panels(ctx).items():
             with formatter.section(title):
                 formatter.write_dl(list(lines.items()))
         formatter.write_paragraph()
-        for line in self.more(ctx):
+        for line in self.list_hints(ctx):
             formatter.write_text(line)
 
-    def panels_shown(self, ctx: Any) -> Panels:
-        """The panels of this command."""
+    def list_panels(self, ctx: Any) -> Panels:
+        """Return the panels of this command."""
         return self.panels
 
-    def more(self, ctx: Any) -> list[str]:
-        """Where the rest is."""
+    def list_hints(self, ctx: Any) -> list[str]:
+        """Return lines about how to see the other options."""
         return [f"All options: {ctx.command_path} --help-all"]
 
 
-class FitCommand(SpreadCommand, _Brief):
-    """`thali fit`, whose help after the name of a table is about that table."""
+class FitCommand(MultiValueCommand, _Brief):
+    """The command `thali fit`; after the name of a table, help lists the options for that table."""
 
     panels = FIT_PANELS
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Remember the table that help is requested for."""
         if "--help" in args and not args[0].startswith("-"):
             ctx.meta[_TABLE] = args[0]
         return super().parse_args(ctx, args)
 
-    def panels_shown(self, ctx: Any) -> Panels:
-        name = ctx.meta.get(_TABLE)
-        return self.panels if name is None else _panels_of_table(name)
+    def list_panels(self, ctx: Any) -> Panels:
+        """Return the panels of `thali fit`, or the panels for a table."""
+        data_name = ctx.meta.get(_TABLE)
+        return self.panels if data_name is None else _build_table_panels(data_name)
 
-    def more(self, ctx: Any) -> list[str]:
-        return [*super().more(ctx), f"Options for your table: {ctx.command_path} FILE --help"]
+    def list_hints(self, ctx: Any) -> list[str]:
+        """Return lines about how to see the other options."""
+        return [*super().list_hints(ctx), f"Options for your table: {ctx.command_path} FILE --help"]
 
 
-class CompareCommand(SpreadCommand, _Brief):
-    """`thali compare`."""
+class CompareCommand(MultiValueCommand, _Brief):
+    """The command `thali compare`."""
 
     panels = COMPARE_PANELS
 
 
-class LeaderboardCommand(SpreadCommand, _Brief):
-    """`thali leaderboard`."""
+class LeaderboardCommand(MultiValueCommand, _Brief):
+    """The command `thali leaderboard`."""
 
     panels = LEADERBOARD_PANELS
 
 
-class TestCommand(SpreadTest, _Brief):
-    """`thali test`."""
+class TestCommand(MultiValueTest, _Brief):
+    """The command `thali test`."""
 
     panels = TEST_PANELS
 
 
 class DesignCommand(_Brief):
-    """`thali design`."""
+    """The command `thali design`."""
 
     panels = DESIGN_PANELS
 
 
-def _panels_of_table(name: str) -> Panels:
-    """All options for the data of that name, a line each."""
-    from .boundary import plain_messages
-    from .loading import find_data, kind_of_data
-    from .models import model_for
+def _build_table_panels(data_name: str) -> Panels:
+    """Return panels with all options for a table, one line per option."""
+    from .loading import detect_data_kind, find_data
+    from .model_choice import choose_model
+    from .terminal import plain_messages
 
     with plain_messages():
-        spec = model_for(kind_of_data(find_data(name)))
-    others = {option.to for option in spec.options} - {DATA, FIT}
+        spec = choose_model(detect_data_kind(find_data(data_name)))
+    model_places = {option.to for option in spec.options} - {DATA, FIT}
     return {
-        "Your data": _lines(spec, {DATA}),
-        f"The model, {spec.name}": _lines(spec, others),
-        "Run time": _lines(spec, {FIT}),
+        "Your data": _describe_options(spec, {DATA}),
+        f"The model, {spec.name}": _describe_options(spec, model_places),
+        "Run time": _describe_options(spec, {FIT}),
         "Output": _OUT,
     }
 
 
-def _lines(spec: ModelSpec, owners: set[str]) -> dict[str, str]:
-    """The options that these take, each with the beginning of what it means."""
+def _describe_options(spec: ModelSpec, destinations: set[str]) -> dict[str, str]:
+    """Return the options with these destinations, and one line about each."""
     return {
-        f"--{each.word}": _beginning(text_of_option(spec, each))
-        for each in spec.options
-        if each.to in owners
+        f"--{option.word}": _shorten_text(format_option_help(spec, option))
+        for option in spec.options
+        if option.to in destinations
     }
 
 
-def _beginning(text: str) -> str:
-    """The first sentence of a text, or as much of it as fits into a line."""
+def _shorten_text(text: str) -> str:
+    """Return the first sentence of a text, cut to one line."""
     sentence = text.split(". ")[0].rstrip(".")
     if len(sentence) <= _LONGEST:
         return sentence

@@ -1,5 +1,4 @@
-"""The data that the command line was given: bundled or a file, comparisons, choices or
-similarities."""
+"""Data named on the command line: bundled data sets and files of any kind."""
 
 import math
 import os
@@ -10,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import PAIRS, SPECS
 from thali._inference.warn import silence_warnings
-from thali._labels import plural, shorten
+from thali._labels import format_plural, shorten
 from thali._model.options import RESPONDENT
 from thali._model.spec import ModelSpec
 from thali._source import Source, read_source, read_standard_input
 from thali.errors import Argument, Clause, DataError, Setting
 
-from .boundary import OptionWords
-from .models import model_for
+from .model_choice import choose_model
+from .terminal import OptionWords
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
@@ -49,8 +48,7 @@ _OPTIONS = (
 
 @dataclass(frozen=True)
 class NamedData:
-    """What DATA names: a bundled data set, or a file, which is read once and parsed once for all
-    who look at it."""
+    """A bundled data set, or a file, which is read and parsed once."""
 
     name: str
     bundled: "Dataset | None"
@@ -65,8 +63,10 @@ class NamedData:
 
 
 def find_data(name: str) -> NamedData:
-    """The bundled data set or file of that name, "-" being what is piped in; a name that is both is
-    the bundled one."""
+    """Return the bundled data set or file of that name; "-" is standard input.
+
+    If both exist, the bundled data set is returned.
+    """
     from thali import datasets
     from thali._labels import suggest
 
@@ -83,144 +83,182 @@ def find_data(name: str) -> NamedData:
     return NamedData(name, None, read_source(name))
 
 
-def kind_of_data(
-    found: NamedData, leave_out: bool = False, wanted: dict[str, Any] | None = None
+def detect_data_kind(
+    named_data: NamedData,
+    omits_descriptions: bool = False,
+    read_arguments: dict[str, Any] | None = None,
 ) -> str:
-    """Return the kind of these data.
+    """Return the kind of the data.
 
-    `leave_out`: columns that describe the alternatives of choices are left out unasked. `wanted`:
-    what is known of the table besides, whichever model's data it is.
+    `omits_descriptions`: kinds of choice data with descriptions of alternatives are not considered.
+    `read_arguments`: arguments about the table that apply to all kinds of data.
     """
-    known = [spec for spec in SPECS if spec.is_recognised and not (leave_out and spec.is_described)]
-    kinds = tuple(spec.kind for spec in known)
+    data_specs = [
+        spec
+        for spec in SPECS
+        if spec.is_recognised and not (omits_descriptions and spec.is_described)
+    ]
+    data_kinds = tuple(spec.kind for spec in data_specs)
     return (
-        found.bundled.kind
-        if found.bundled is not None
-        else reading_of(found.table, kinds, wanted or {}).kind
+        named_data.bundled.kind
+        if named_data.bundled is not None
+        else recognise_table(named_data.table, data_kinds, read_arguments or {}).kind
     )
 
 
-def load(
-    found: NamedData, spec: ModelSpec, wanted: dict[str, Any], is_named: bool = False
+def load_data(
+    named_data: NamedData, spec: ModelSpec, read_arguments: dict[str, Any], is_named: bool = False
 ) -> tuple[Any, str]:
-    """The data for that model, which `is_named` or follows from them; what `recognised` says of
-    them in a sentence."""
-    data, sentences, could_be = recognised(found, spec, wanted)
-    says = could_be and not is_named
-    other = [f"if these are {could_be}, add --model {model_for(could_be).name}"] if says else []
-    return data, "; ".join([sentences[0], *other, *sentences[1:]])
+    """Return the data for a model, and a sentence about how they were read.
+
+    `is_named`: whether the user named the model, so that other kinds of data are not mentioned.
+    """
+    data, sentences, other_kind = recognise_data(named_data, spec, read_arguments)
+    is_ambiguous = other_kind and not is_named
+    hint = (
+        [f"if these are {other_kind}, add --model {choose_model(other_kind).name}"]
+        if is_ambiguous
+        else []
+    )
+    return data, "; ".join([sentences[0], *hint, *sentences[1:]])
 
 
-def load_held_out(
-    found: NamedData, spec: ModelSpec, wanted: dict[str, Any], scheme: "Scheme"
+def load_holdouts(
+    named_data: NamedData, spec: ModelSpec, read_arguments: dict[str, Any], scheme: "Scheme"
 ) -> "ChoiceExperiment":
-    """The tasks that are held out, with the attributes and levels of the whole table, and the bins
-    of the fit."""
+    """Return the holdout tasks, with all levels of the table and the bins of the fit."""
     from thali._data.experiments.scheme import find_none_rows
     from thali._reading.shapes.experiments import WIDE
 
-    wanted = wanted | {
-        "bins": {each.name: list(each.cuts) for each in scheme.attributes if each.cuts} or None
+    read_arguments = read_arguments | {
+        "bins": {
+            attribute.name: list(attribute.cuts)
+            for attribute in scheme.attributes
+            if attribute.cuts
+        }
+        or None
     }
-    with silence_warnings():  # which those that are fitted give
-        whole = reading_of(found.table, spec.data, wanted | {"holdouts": None}).build()[0].scheme
-        levels = {each.name: list(each.levels) for each in whole.attributes if not each.cuts}
-        wanted |= {"levels": levels, "held_out": True}
+    with silence_warnings():  # the fitted tasks give the same warnings
+        full_scheme = (
+            recognise_table(named_data.table, spec.data, read_arguments | {"holdouts": None})
+            .build()[0]
+            .scheme
+        )
+        levels = {
+            attribute.name: list(attribute.levels)
+            for attribute in full_scheme.attributes
+            if not attribute.cuts
+        }
+        read_arguments |= {"levels": levels, "held_out": True}
         try:
-            held_out = reading_of(found.table, spec.data, wanted)
-            if whole.none and wanted.get("bought") is None:
-                is_long = held_out.shape != WIDE.name  # in a wide one all tasks have it
+            reading = recognise_table(named_data.table, spec.data, read_arguments)
+            if full_scheme.none and read_arguments.get("bought") is None:
+                is_long = reading.shape != WIDE.name  # in wide tables all tasks have it
                 if (
                     is_long
-                    and held_out.table is not None
-                    and not find_none_rows(held_out.table.frame, whole.none).any()
+                    and reading.table is not None
+                    and not find_none_rows(reading.table.frame, full_scheme.none).any()
                 ):
-                    held_out = reading_of(found.table, spec.data, wanted | {"none": None})
-            return held_out.build()[0]
+                    reading = recognise_table(
+                        named_data.table, spec.data, read_arguments | {"none": None}
+                    )
+            return reading.build()[0]
         except DataError as error:
-            raise DataError(Argument("holdouts"), f" {wanted['holdouts']}: ", error) from None
+            raise DataError(
+                Argument("holdouts"), f" {read_arguments['holdouts']}: ", error
+            ) from None
 
 
-def load_pairs(name: str, wanted: dict[str, Any]) -> tuple[Any, str]:
-    """The data of that name for commands that take paired comparisons alone, and the same of
-    them."""
-    data, sentences, _ = recognised(find_data(name), model_for(PAIRS), wanted | {"asks": True})
+def load_pairs(name: str, read_arguments: dict[str, Any]) -> tuple[Any, str]:
+    """Return paired comparisons, and a sentence about how they were read."""
+    data, sentences, _ = recognise_data(
+        find_data(name), choose_model(PAIRS), read_arguments | {"asks": True}
+    )
     return data, "; ".join(sentences)
 
 
-def recognised(
-    found: NamedData, spec: ModelSpec, wanted: dict[str, Any]
+def recognise_data(
+    named_data: NamedData, spec: ModelSpec, read_arguments: dict[str, Any]
 ) -> tuple[Any, list[str], str]:
-    """The data for that model, and what they were recognised as."""
+    """Return the data for a model, sentences about them, and another possible kind."""
     from thali._aspects.choice_dependence import choice_design_effect
     from thali._data.judged import Judged
     from thali._data.people import list_differing_columns
 
-    if found.bundled is not None:
-        data, sentence = _bundled(found.bundled, spec, wanted)
-        sentences, could_be = [sentence], ""
+    if named_data.bundled is not None:
+        data, sentence = _load_bundled(named_data.bundled, spec, read_arguments)
+        sentences, other_kind = [sentence], ""
     else:
-        reading = reading_of(found.table, spec.data, wanted)
-        could_be = reading.other_kind
+        reading = recognise_table(named_data.table, spec.data, read_arguments)
+        other_kind = reading.other_kind
         try:
             data, sentence = reading.build(OptionWords([RESPONDENT]))
         except DataError as error:
-            if not could_be:
+            if not other_kind:
                 raise
             hint = Clause(
-                f" If these are {could_be}, add ", Setting("model", model_for(could_be).name), "."
+                f" If these are {other_kind}, add ",
+                Setting("model", choose_model(other_kind).name),
+                ".",
             )
             raise DataError(error, hint) from None
         sentences = [sentence]
     if isinstance(data, Judged) and (example := data.example()):
         sentences.append(f"e.g. {example}")
-    if (column := wanted.get("group")) is not None:
-        return *_by_group(found, spec, wanted, data, column, sentences), could_be
+    if (column := read_arguments.get("group")) is not None:
+        return *_split_by_group(
+            named_data, spec, read_arguments, data, column, sentences
+        ), other_kind
     if not isinstance(data, Judged):
-        return data, sentences, could_be
+        return data, sentences, other_kind
     if data.respondents:
-        differing = list_differing_columns(data.people)
-        about = f" (respondent columns: {shorten(differing)})" if differing else ""
-        effect = choice_design_effect(data)
-        known = "" if math.isnan(effect) else f"; design effect {effect:.2g}"
-        people = (
+        differing_columns = list_differing_columns(data.people)
+        column_note = (
+            f" (respondent columns: {shorten(differing_columns)})" if differing_columns else ""
+        )
+        design_effect = choice_design_effect(data)
+        effect_note = "" if math.isnan(design_effect) else f"; design effect {design_effect:.2g}"
+        respondents_text = (
             f"{len(data.respondents):,} respondents"
             if len(data.respondents) > 1
             else "1 respondent"
         )
-        sentences.append(f"{data.answers_in_words} from {people}{about}{known}")
-    if (path := wanted.get("option_covariates")) is not None:
-        data = with_option_covariates(data, path)
+        sentences.append(
+            f"{data.answers_in_words} from {respondents_text}{column_note}{effect_note}"
+        )
+    if (path := read_arguments.get("option_covariates")) is not None:
+        data = add_option_covariates(data, path)
         sentences.append(f"covariates of options: {shorten(data.covariates.names, 12)}")
-    ties = wanted.get("ties")
+    ties = read_arguments.get("ties")
     if data.n_ties and ties in _TIES:
-        sentences.append(f"{plural(data.n_ties, 'tie')} {_TIES[ties]}")
+        sentences.append(f"{format_plural(data.n_ties, 'tie')} {_TIES[ties]}")
         data = data.without_ties(ties)
-    return data, sentences, could_be
+    return data, sentences, other_kind
 
 
-def _by_group(
-    found: NamedData,
+def _split_by_group(
+    named_data: NamedData,
     spec: ModelSpec,
-    wanted: dict[str, Any],
+    read_arguments: dict[str, Any],
     data: Any,
     column: str,
     sentences: list[str],
 ) -> tuple[Any, list[str]]:
-    """The comparisons of each group of people by a column of the table, or of each person by that
-    of who answered."""
+    """Return the data of each group in a column, and sentences about them."""
     from thali._data.groups import GroupedData
 
     if not data.add_up:
-        groups = GroupedData(_by_rows(found.table, spec, wanted, column))
+        groups = GroupedData(_read_rows_by_group(named_data.table, spec, read_arguments, column))
         return groups, [*sentences, f"by {column!r}: {groups}"]
     if data.people is not None and column in map(str, data.people.columns):
         groups = GroupedData(data.by_group(column))
     else:
-        by_person, _ = reading_of(found.table, spec.data, wanted | {"respondent": column}).build()
-        if data.respondents and by_person.respondents != data.respondents:
-            data.by_group(column)  # which says what is wrong with the column
-        groups = GroupedData(by_person.by_respondent())
+        respondent_data, _ = recognise_table(
+            named_data.table, spec.data, read_arguments | {"respondent": column}
+        ).build()
+        if data.respondents and respondent_data.respondents != data.respondents:
+            data.by_group(column)  # raises the error about the column
+        groups = GroupedData(respondent_data.by_respondent())
     if len(groups) == 1:
         raise DataError(
             f"Column {column!r} contains only {groups.names[0]!r}; remove ", Argument("group"), "."
@@ -230,38 +268,40 @@ def _by_group(
             f"Column {column!r} has a different value in every row; name a column with repeated"
             " values."
         )
-    if wanted.get("ties") in _TIES:
-        groups = groups.without_ties(wanted["ties"])
+    if read_arguments.get("ties") in _TIES:
+        groups = groups.without_ties(read_arguments["ties"])
     return groups, [*sentences, f"by {column!r}: {groups}"]
 
 
-def _by_rows(
-    table: "RawTable", spec: ModelSpec, wanted: dict[str, Any], name: str
+def _read_rows_by_group(
+    table: "RawTable", spec: ModelSpec, read_arguments: dict[str, Any], column: str
 ) -> dict[str, Any]:
-    """The data in the rows with each value of a column, of data that do not keep who gave which
-    answer."""
+    """Return the data of the rows with each value of a column, by value."""
     from thali._data.columns import get_column
-    from thali._labels import as_label
+    from thali._labels import format_label
     from thali._reading.table import prefix_errors
 
     with prefix_errors(table.file):
-        values = get_column(table.frame, name).map(as_label)
-    parts = {}
-    for value in filter(None, dict.fromkeys(values)):  # an empty cell is in no group
-        rows = replace(
-            table, frame=table.frame.loc[values == value], file=f"{table.file}, {name} {value!r}"
+        group_labels = get_column(table.frame, column).map(format_label)
+    data_by_group = {}
+    for group in filter(None, dict.fromkeys(group_labels)):  # rows with an empty cell have no group
+        group_table = replace(
+            table,
+            frame=table.frame.loc[group_labels == group],
+            file=f"{table.file}, {column} {group!r}",
         )
-        parts[value] = reading_of(rows, spec.data, wanted).build()[0]
-    if len(parts) == 1:
+        data_by_group[group] = recognise_table(group_table, spec.data, read_arguments).build()[0]
+    if len(data_by_group) == 1:
         raise DataError(
-            f"Column {name!r} contains only {next(iter(parts))!r}; remove ", Argument("group"), "."
+            f"Column {column!r} contains only {next(iter(data_by_group))!r}; remove ",
+            Argument("group"),
+            ".",
         )
-    return parts
+    return data_by_group
 
 
-def with_option_covariates(data: Any, path: Path) -> Any:
-    """The comparisons with the covariates of options in a table whose first column holds the
-    labels."""
+def add_option_covariates(data: Any, path: Path) -> Any:
+    """Add covariates of options from a table with labels in the first column."""
     from thali._reading.table import prefix_errors, read_table
 
     frame = read_table(path)
@@ -274,29 +314,36 @@ def with_option_covariates(data: Any, path: Path) -> Any:
         return data.with_option_covariates(frame.set_index(frame.columns[0]))
 
 
-def reading_of(table: "RawTable", kinds: tuple[str, ...], wanted: dict[str, Any]) -> "Reading":
-    """How the file is read; errors name the options that decide where that is unclear."""
+def recognise_table(
+    table: "RawTable", data_kinds: tuple[str, ...], read_arguments: dict[str, Any]
+) -> "Reading":
+    """Recognise the shape of a table; errors name the options that decide."""
     from thali._reading.recognise import RecognitionError, recognise
 
     try:
-        return recognise(table, *kinds, **wanted)
+        return recognise(table, *data_kinds, **read_arguments)
     except RecognitionError as error:
-        models = dict.fromkeys(model_for(kind).name for kind in error.kinds)
-        if not models and not error.nearest_shape and PAIRS in kinds:
+        model_names = dict.fromkeys(choose_model(data_kind).name for data_kind in error.kinds)
+        if not model_names and not error.nearest_shape and PAIRS in data_kinds:
             raise DataError(
-                error, _TRIALS + _SETS + _CLASSES + _OPTIONS * _names_options(table)
+                error, _TRIALS + _SETS + _CLASSES + _OPTIONS * _has_option_labels(table)
             ) from None
-        named = [part for name in models for part in (" or ", Setting("model", name))]
-        raise DataError(error, Clause(" Add ", *named[1:], ".") if named else "") from None
+        model_parts = [part for name in model_names for part in (" or ", Setting("model", name))]
+        raise DataError(
+            error, Clause(" Add ", *model_parts[1:], ".") if model_parts else ""
+        ) from None
 
 
-def _names_options(table: "RawTable") -> bool:
-    """Whether the first column has another text in every row, as one of labels has."""
+def _has_option_labels(table: "RawTable") -> bool:
+    """Return whether the first column contains distinct texts, such as labels."""
     first = table.frame.iloc[:, 0]
     return first.dtype.kind not in "biuf" and first.is_unique
 
 
-def _bundled(record: "Dataset", spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, str]:
+def _load_bundled(
+    record: "Dataset", spec: ModelSpec, read_arguments: dict[str, Any]
+) -> tuple[Any, str]:
+    """Return a bundled data set, and a sentence about it."""
     from thali import datasets
 
     if record.kind not in spec.data:
@@ -305,9 +352,9 @@ def _bundled(record: "Dataset", spec: ModelSpec, wanted: dict[str, Any]) -> tupl
             Clause("; remove ", Argument("model")),
             ".",
         )
-    of_table = [name for name in wanted if name not in ("option_covariates", "asks")]
-    if of_table:
-        name = Argument(of_table[0])
+    table_arguments = [name for name in read_arguments if name not in ("option_covariates", "asks")]
+    if table_arguments:
+        name = Argument(table_arguments[0])
         raise DataError(
             name,
             f" applies to files only; {record.name!r} is a bundled data set. Remove this argument.",

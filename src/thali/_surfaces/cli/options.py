@@ -1,5 +1,4 @@
-"""The options of `thali fit`, made from the options of the models, and those that several commands
-have."""
+"""Options of `thali fit`, made from the options of the models, and options of several commands."""
 
 import inspect
 from collections.abc import Callable
@@ -16,36 +15,35 @@ from thali._model.options import (
     CODES,
     DESIGN,
     FIRST,
-    OF_OBJECTS,
-    OF_TABLES,
+    OBJECT_OPTIONS,
     OPTION_COVARIATES,
     PEOPLE,
     RESPONDENT,
     SECOND,
     SEED,
+    TABLE_OPTIONS,
     TIES,
     WHERE,
     WITHOUT,
 )
 from thali._model.spec import ANCHOR, DATA, EACH, ModelSpec, Option
 
-from .classical import TESTS
-from .models import TYPED
+from .classical_tests import TESTS
+from .model_choice import TYPED
 
-Owned = tuple[ModelSpec, Option]
+OwnedOption = tuple[ModelSpec, Option]
 
 
-def by_word(specs: tuple[ModelSpec, ...] = TYPED) -> dict[str, list[Owned]]:
-    """Every option of every model, by its word."""
-    found: dict[str, list[Owned]] = {}
+def index_options(specs: tuple[ModelSpec, ...] = TYPED) -> dict[str, list[OwnedOption]]:
+    """Return (model, option) pairs of all models, by option name."""
+    owned_by_word: dict[str, list[OwnedOption]] = {}
     for spec in specs:
         for option in spec.options:
-            found.setdefault(option.word, []).append((spec, option))
-    return found
+            owned_by_word.setdefault(option.word, []).append((spec, option))
+    return owned_by_word
 
 
-# The options of the models that `thali compare` has, too; its models have their defaults in all
-# else.
+# Options of models that `thali compare` also has; its models use defaults for all other options.
 COMPARED = (
     *(
         "where",
@@ -70,7 +68,7 @@ COMPARED = (
         "method",
     ),
     *("unique", "lapse", "alpha", "tree", "draws", "tune", "chains", "thin", "cores", "seed"),
-    *(option.word for option in (*OF_TABLES, OPTION_COVARIATES, *OF_OBJECTS)),
+    *(option.word for option in (*TABLE_OPTIONS, OPTION_COVARIATES, *OBJECT_OPTIONS)),
 )
 
 LEADERBOARD = (
@@ -182,83 +180,115 @@ LEADERBOARD = (
     FIRST,
     SECOND,
     CHOSEN.but(help="Column with the chosen option, or the winner."),
-    *(each for each in OF_TABLES if each not in (RESPONDENT, FIRST, SECOND)),
+    *(option for option in TABLE_OPTIONS if option not in (RESPONDENT, FIRST, SECOND)),
 )
 
 
-def given_of_table(values: dict[str, Any]) -> dict[str, Any]:
-    """What typed options say of a table, whichever model it is for: which rows count and what files
-    beside it say, and unless none is about a shape of tables, all else."""
-    if not {option.word for option in (*OF_TABLES, *OF_OBJECTS)} & set(values):
+def select_table_arguments(values_by_word: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments about the table, whichever model it is for.
+
+    If no option concerns the shape of tables, only the options about rows, codes and designs are
+    returned.
+    """
+    if not {option.word for option in (*TABLE_OPTIONS, *OBJECT_OPTIONS)} & set(values_by_word):
         return {
-            option.name: values[option.word]
+            option.name: values_by_word[option.word]
             for option in (WHERE, WITHOUT, CODES, DESIGN)
-            if option.word in values
+            if option.word in values_by_word
         }
-    known = {word: owned[0][1] for word, owned in by_word().items()}
-    return {known[word].name: value for word, value in values.items() if known[word].to == DATA}
+    option_by_word = {word: owned[0][1] for word, owned in index_options().items()}
+    return {
+        option_by_word[word].name: parsed
+        for word, parsed in values_by_word.items()
+        if option_by_word[word].to == DATA
+    }
 
 
-def takes_options_of_models(
+def add_model_options(
     words: tuple[str, ...] = (), specs: tuple[ModelSpec, ...] = TYPED
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The function with a parameter for every option of the models, or for some, in place of its
-    keyword arguments."""
+    """Return a decorator that adds one parameter per option of the models.
 
-    offered = by_word(specs).items()
-    return takes(
+    `words`: names of the options to add (default: all). The parameters replace the keyword
+    arguments.
+    """
+
+    owned_by_word = index_options(specs).items()
+    return add_parameters(
         [
-            _parameter(word, owned, len(specs))
-            for word, owned in offered
+            _build_shared_parameter(word, owned, len(specs))
+            for word, owned in owned_by_word
             if not words or word in words
         ]
     )
 
 
-def takes_options(
+def add_options(
     options: tuple[Option, ...],
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The function with a parameter for each of these options in place of its keyword arguments."""
-    return takes(
+    """Return a decorator that adds one parameter per option.
+
+    The parameters replace the keyword arguments.
+    """
+    return add_parameters(
         [
-            _as_typer(each, each.metavar or "|".join(each.words), each.help, each.default)
-            for each in options
+            _build_parameter(
+                option, option.metavar or "|".join(option.words), option.help, option.default
+            )
+            for option in options
         ]
     )
 
 
-def takes(
+def add_parameters(
     parameters: list[inspect.Parameter],
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The function with these parameters, after its first two, in place of its keyword
-    arguments."""
+    """Return a decorator that adds these parameters after the first two.
 
-    def made(command: Callable[..., None]) -> Callable[..., None]:
+    The parameters replace the keyword arguments.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command)
-        own = [
-            p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD
+        named_parameters = [
+            parameter
+            for parameter in signature.parameters.values()
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
         ]
-        every = [*own[:2], *parameters, *own[2:]]  # after the data and the model
-        command.__signature__ = signature.replace(parameters=every)  # type: ignore[attr-defined]
-        command.__annotations__ = {each.name: each.annotation for each in every}
+        all_parameters = [
+            *named_parameters[:2],
+            *parameters,
+            *named_parameters[2:],
+        ]  # after the data and the model
+        command.__signature__ = signature.replace(parameters=all_parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {
+            parameter.name: parameter.annotation for parameter in all_parameters
+        }
         return command
 
-    return made
+    return decorate
 
 
-def _parameter(word: str, owned: list[Owned], of: int) -> inspect.Parameter:
-    """An option of several models as typer takes it; `of` is how many models there are."""
-    metavars = {each.metavar or "|".join(each.words) for _, each in owned}
+def _build_shared_parameter(
+    word: str, owned: list[OwnedOption], n_models: int
+) -> inspect.Parameter:
+    """Return the parameter for an option that several models have.
+
+    `n_models`: number of models of the command.
+    """
+    metavars = {option.metavar or "|".join(option.words) for _, option in owned}
     metavar = metavars.pop() if len(metavars) == 1 else None
-    return _as_typer(owned[0][1], metavar, _help(owned, of), _default(owned))
+    return _build_parameter(
+        owned[0][1], metavar, _format_shared_help(owned, n_models), _format_default(owned)
+    )
 
 
-def _as_typer(
+def _build_parameter(
     option: Option, metavar: str | None, help: str, default: str | bool
 ) -> inspect.Parameter:
-    """An option as typer takes it; None unless it was typed."""
-    plain = option.type if option.type in (str, int, float, bool, Path) else str
-    annotation: Any = list[str] | None if option.several else plain | None
+    """Return the parameter for an option; its default is None."""
+    text_type = option.type if option.type in (str, int, float, bool, Path) else str
+    annotation: Any = list[str] | None if option.is_repeatable else text_type | None
     word = option.word
     settings = typer.Option(
         f"--{word}/--no-{word}" if option.type is bool else f"--{word}",
@@ -275,36 +305,39 @@ def _as_typer(
     )
 
 
-def _help(owned: list[Owned], of: int) -> str:
-    """What the option means, and of which models, unless most of so many have it."""
+def _format_shared_help(owned: list[OwnedOption], n_models: int) -> str:
+    """Return the help of a shared option, with model names where necessary.
+
+    Names are omitted if more than half of all `n_models` models have the option.
+    """
     texts: dict[str, list[str]] = {}
     for spec, option in owned:
-        if spec.name not in texts.setdefault(text_of_option(spec, option), []):
-            texts[text_of_option(spec, option)].append(spec.name)
+        if spec.name not in texts.setdefault(format_option_help(spec, option), []):
+            texts[format_option_help(spec, option)].append(spec.name)
     text, names = next(iter(texts.items()))
-    if len(texts) == 1 and len(names) > of / 2:
+    if len(texts) == 1 and len(names) > n_models / 2:
         return text
-    return " ".join(f"{_whose(names)}: {text}" for text, names in texts.items())
+    return " ".join(f"{_format_owners(names)}: {text}" for text, names in texts.items())
 
 
-def _whose(names: list[str]) -> str:
-    """Those models, or the data whose models they all are."""
-    for data in (spec.kind for spec in SPECS):
-        if names == [spec.name for spec in TYPED if spec.data == (data,)]:
-            return data
+def _format_owners(names: list[str]) -> str:
+    """Return the model names, or the kind of data if all its models are named."""
+    for data_kind in (spec.kind for spec in SPECS):
+        if names == [spec.name for spec in TYPED if spec.data == (data_kind,)]:
+            return data_kind
     return ", ".join(names)
 
 
-def text_of_option(spec: ModelSpec, option: Option) -> str:
-    """What an option of a model means; of `method`, which there are."""
+def format_option_help(spec: ModelSpec, option: Option) -> str:
+    """Return the help of an option; for `method`, with the methods of the model."""
     if option.name == "method":
-        *several, last = spec.methods
-        return f"Estimation method ({', '.join(several)} or {last}){option.help}."
+        *other_methods, last_method = spec.methods
+        return f"Estimation method ({', '.join(other_methods)} or {last_method}){option.help}."
     return option.help
 
 
-def _default(owned: list[Owned]) -> str | bool:
-    """The default in words, with the models that have another one."""
+def _format_default(owned: list[OwnedOption]) -> str | bool:
+    """Return the default as text, and the models with another default."""
     names: dict[str, list[str]] = {}
     for spec, option in owned:
         default = spec.methods[0] if option.name == "method" else option.default
@@ -312,47 +345,52 @@ def _default(owned: list[Owned]) -> str | bool:
             names[default].append(spec.name)
     if not names:
         return False
-    first, *others = names
-    return "; ".join([first, *(f"{', '.join(names[other])}: {other}" for other in others)])
+    first, *other_defaults = names
+    return "; ".join([first, *(f"{', '.join(names[other])}: {other}" for other in other_defaults)])
 
 
-class SpreadCommand(TyperCommand):
-    """A command that gives each of several values after such an option an option of its own."""
+class MultiValueCommand(TyperCommand):
+    """A command whose multi-value options accept several NAME=VALUE texts."""
 
     specs = TYPED
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, spread(args, self.specs))
+        """Repeat multi-value options before parsing."""
+        return super().parse_args(ctx, repeat_options(args, self.specs))
 
 
-class SpreadTest(SpreadCommand):
-    """The same, with the options of the classical tests."""
+class MultiValueTest(MultiValueCommand):
+    """The command `thali test`, with the options of the classical tests."""
 
     specs = TESTS
 
 
-def spread(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> list[str]:
-    """Repeat the option before each further value of the form name=value.
+def repeat_options(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> list[str]:
+    """Repeat the option before each additional NAME=VALUE text.
 
     Examples
     --------
-    >>> spread(["a.csv", "--monotone", "price=decreasing", "zoom=increasing", "--seed", "1"])
+    >>> repeat_options(
+    ...     ["a.csv", "--monotone", "price=decreasing", "zoom=increasing", "--seed", "1"]
+    ... )
     ['a.csv', '--monotone', 'price=decreasing', '--monotone', 'zoom=increasing', '--seed', '1']
     """
-    options = {f"--{word}" for word, owned in by_word(specs).items() if owned[0][1].several}
-    result, option, first = [], "", False
+    options = {
+        f"--{word}" for word, owned in index_options(specs).items() if owned[0][1].is_repeatable
+    }
+    repeated_words, option, is_first = [], "", False
     for word in words:
         if word.startswith("-"):
-            name, _, value = word.partition("=")
-            option, first = (name, not value) if name in options else ("", False)
-        elif option and "=" in word and not first:
-            result.append(option)
-        elif not first:
+            name, _, text_value = word.partition("=")
+            option, is_first = (name, not text_value) if name in options else ("", False)
+        elif option and "=" in word and not is_first:
+            repeated_words.append(option)
+        elif not is_first:
             option = ""
         else:
-            first = False
-        result.append(word)
-    return result
+            is_first = False
+        repeated_words.append(word)
+    return repeated_words
 
 
 # Options that several commands have ---------------------------------------------------------------

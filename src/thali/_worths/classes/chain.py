@@ -1,5 +1,4 @@
-"""A chain of worths of latent classes: starting values, and sweeps that are recorded, stored and
-continued."""
+"""A chain of worths of latent classes: starting values and recorded sweeps."""
 
 import math
 
@@ -7,48 +6,51 @@ import numpy as np
 
 from thali._inference.chains import FixedChain
 
-from ..people.answers import AnswerTable
-from ..people.chain import start_people
+from ..people.answer_table import AnswerTable
+from ..people.chain import draw_start
 from ..people.moves import SIGMA, S
 from ..people.sweep import PeopleState
-from .sweep import ClassRecord, ClassSettings, Memberships, run
+from .sweep import ClassRecord, ClassSettings, Memberships, run_class_sweeps
 
 
-def with_options(table: AnswerTable) -> AnswerTable:
-    """Return the answers of respondents who have seen all options."""
+def list_all_options(table: AnswerTable) -> AnswerTable:
+    """Return the answer table as if all respondents had seen all options."""
     n_members = np.diff(table.start)[: table.first_answer[-1]]
-    of_answer = np.repeat(table.first_option[:-1], np.diff(table.first_answer))
-    member = table.option[table.member + np.repeat(of_answer, n_members)]
-    n, each = table.n_options, np.arange(len(table.x) + 1)
+    first_option_of_answer = np.repeat(table.first_option[:-1], np.diff(table.first_answer))
+    member = table.option[table.member + np.repeat(first_option_of_answer, n_members)]
+    n, person_indices = table.n_options, np.arange(len(table.x) + 1)
     return table._replace(
         member=member,
-        first_option=n * each,
+        first_option=n * person_indices,
         option=np.tile(np.arange(n), len(table.x)),
-        first_square=n * n * each,
+        first_square=n * n * person_indices,
     )
 
 
 def tabulate_classes(people: AnswerTable, n_classes: int) -> AnswerTable:
-    """Return the answers of classes, each of which has all answers; sweeps count them."""
-    n, each = people.n_options, np.arange(n_classes + 1)
-    starts = people.start[:-1] + people.start[-1] * each[:-1, None]
+    """Return a table of answers of classes, each with the answers of all respondents.
+
+    Sweeps set their counts.
+    """
+    n, class_indices = people.n_options, np.arange(n_classes + 1)
+    starts = people.start[:-1] + people.start[-1] * class_indices[:-1, None]
     return people._replace(
-        first_answer=len(people.count) * each,
+        first_answer=len(people.count) * class_indices,
         start=np.append(starts.ravel(), people.start[-1] * n_classes),
         member=np.tile(people.member, n_classes),
         count=np.zeros(len(people.count) * n_classes),
         tied=np.tile(people.tied, n_classes),
-        first_option=n * each,
+        first_option=n * class_indices,
         option=np.tile(np.arange(n), n_classes),
-        first_square=n * n * each,
+        first_square=n * n * class_indices,
         x=np.ones((n_classes, 1)),
     )
 
 
 class WorthClassChain(FixedChain):
-    """One chain of the worths of classes; `spread` is learned where it is None.
+    """One chain of the worths of classes; `spread` is learned if None.
 
-    Where `are_known` each respondent is a class.
+    With `are_known`, each respondent is a class.
     """
 
     _PARTS = (*FixedChain._PARTS, "memberships")
@@ -72,7 +74,7 @@ class WorthClassChain(FixedChain):
         self.people, self.rng = people, rng
         self.table = people if are_known else tabulate_classes(people, n_classes)
         self.settings = ClassSettings(are_known, is_similar, spread is not None)
-        self.state = start_people(self.table, 0, rng)
+        self.state = draw_start(self.table, 0, rng)
         worths = 0.3 * rng.normal(size=(n_classes, people.n_options))
         self.state.u[:] = (worths - worths.mean(axis=1, keepdims=True)).ravel()
         if spread is not None:
@@ -99,7 +101,7 @@ class WorthClassChain(FixedChain):
         )
 
     def run_until(self, until: int) -> None:
-        """Make the sweeps up to this one."""
+        """Run sweeps until number `until`."""
         parts = self.people, self.table, self.settings, self.state, self.memberships, self.record
-        run(self.rng, *parts, self.sweeps, until, self.tune, self.thin)
+        run_class_sweeps(self.rng, *parts, self.sweeps, until, self.tune, self.thin)
         self.sweeps = until

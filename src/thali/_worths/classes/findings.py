@@ -14,8 +14,8 @@ from thali._model.class_findings import (
     ranks,
     same_class,
 )
-from thali._model.common_findings import convergence, data, methods, summary
-from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.common_findings import convergence, data, make_methods_maker, summary
+from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, FindingMaker, Text, finding
 from thali._model.phrases import phrase
 from thali._model.settings import AnswerSettings
 from thali._people.populations import SIMILAR
@@ -39,45 +39,45 @@ ENGLISH = {
 }
 
 
-def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings."""
     return MAKERS
 
 
 @finding("worths", "Worths by class", ON_SCREEN)
 def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """Return the log worth of each option in each class."""
-    return worths_by("latent_class", occupied_class_models(model), ENGLISH["worths"], settings)
+    """Report log worths of options in each class."""
+    return report_worths("latent_class", occupied_class_models(model), ENGLISH["worths"], settings)
 
 
-def worths_by(
-    column: str, each: "dict[Any, BradleyTerryLuce]", title: str, settings: AnswerSettings
+def report_worths(
+    column: str, models: "dict[Any, BradleyTerryLuce]", title: str, settings: AnswerSettings
 ) -> Finding:
-    """Return the worths of several parts of respondents, by the names of a column."""
+    """Report worths by class or group, named in a column of the table."""
     import pandas as pd
 
-    tables = {name: model.worths(settings.ci) for name, model in each.items()}
+    tables = {name: model.worths(settings.ci) for name, model in models.items()}
     table = pd.concat(tables, names=[column])
     return Finding(title=title, table=table, brief=Brief("Worths", table=table))
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """Return the parameters that belong to no single option or class."""
+    """Report parameters that belong to no single option or class."""
     rows = model.summary(settings.ci)
-    value = format_row(rows, "spread_of_respondents")
-    found = of_one.parameters(model, settings)
-    assert found is not None
-    notes = (*class_notes(rows), phrase(ENGLISH, "spread", value=value), *found.notes)
-    return replace(found, notes=notes)
+    spread = format_row(rows, "spread_of_respondents")
+    report = of_one.parameters(model, settings)
+    assert report is not None
+    notes = (*class_notes(rows), phrase(ENGLISH, "spread", value=spread), *report.notes)
+    return replace(report, notes=notes)
 
 
 def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
-    """Describe how the choices and the classes were modelled."""
+    """Describe the model of choices and classes."""
     people = model.people
-    how = ENGLISH["methods.similar" if people.weights == SIMILAR else "methods.free"]
-    sentence = phrase(ENGLISH, "methods", number=people.classes, how=how)
-    return (*of_one.rules_of(model), sentence, describe_matching())
+    weights = ENGLISH["methods.similar" if people.weights == SIMILAR else "methods.free"]
+    sentence = phrase(ENGLISH, "methods", number=people.classes, how=weights)
+    return (*of_one.describe_choice_rules(model), sentence, describe_matching())
 
 
 MAKERS = (
@@ -91,7 +91,7 @@ MAKERS = (
     check,
     summary,
     data,
-    methods(modelled),
+    make_methods_maker(modelled),
     assignment,
     same_class,
     convergence,

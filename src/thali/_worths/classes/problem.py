@@ -9,10 +9,10 @@ from thali._people.latent_classes import shares_of_new
 from thali._people.populations import SIMILAR, LatentClasses, refuse_few_respondents
 from thali._posterior.view import MEMBERS, POPULATION, flat
 
-from ..people.answers import tabulate_answers
+from ..people.answer_table import tabulate_answers
 from ..people.problem import refuse_data
 from ..posterior import WorthProblem
-from .chain import WorthClassChain, with_options
+from .chain import WorthClassChain, list_all_options
 from .sweep import ClassRecord
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class WorthClassProblem(WorthProblem):
     """Data of respondents in latent classes, and the settings of a model."""
 
     descriptions = _DESCRIPTIONS
-    record: ClassVar[type[Any]] = ClassRecord
+    record_class: ClassVar[type[Any]] = ClassRecord
 
     def __init__(
         self,
@@ -52,40 +52,44 @@ class WorthClassProblem(WorthProblem):
         refuse_few_respondents(people, data.respondents)
         super().__init__(data, lapse, has_ties, rule, spread)
         self.n_classes, self.is_similar = people.classes, people.weights == SIMILAR
-        self.table = with_options(tabulate_answers(self.in_form, rule, lapse, has_ties))
+        self.table = list_all_options(tabulate_answers(self.converted_data, rule, lapse, has_ties))
 
-    def chain(self, draws: int, tune: int, thin: int, rng: np.random.Generator) -> WorthClassChain:
-        """Return a chain at its start."""
+    def build_chain(
+        self, draws: int, tune: int, thin: int, rng: np.random.Generator
+    ) -> WorthClassChain:
+        """Build a chain with starting values."""
         settings = self.table, self.n_classes, self.is_similar, self.spread
         return WorthClassChain(*settings, draws, tune, thin, rng)
 
-    def tree_of_records(
+    def build_tree_from_records(
         self, records: list[ClassRecord], attributes: dict[str, Any]
     ) -> "xarray.DataTree":
-        """Return the draws of several chains as a tree."""
+        """Build a tree of the draws of several chains."""
         class_of, worths, log_sds, log_tie, log_likelihood = map(
             np.stack, zip(*records, strict=True)
         )
-        n, each = self.data.n_options, ("chain", "draw")
+        n, dims = self.data.n_options, ("chain", "draw")
         sizes = (class_of[..., None] == np.arange(self.n_classes)).sum(axis=2)
         shares = shares_of_new(flat(sizes)).reshape(sizes.shape)
         mean = np.einsum("...g,...gi->...i", shares, worths)
-        apart = (worths - mean[:, :, None]) ** 2
-        variance = np.einsum("...g,...gi->...", shares, apart) / (n - 1)
-        coefficients = self.single.questions(self.has_ties).compute_respondent_coefficients().sum()
+        squared_deviations = (worths - mean[:, :, None]) ** 2
+        variance = np.einsum("...g,...gi->...", shares, squared_deviations) / (n - 1)
+        coefficients = (
+            self.single_data.questions(self.has_ties).compute_respondent_coefficients().sum()
+        )
         variables: dict[Any, Any] = {
-            "log_worth": ((*each, "option"), mean),
-            "spread": (each, np.exp(log_sds[..., 0])),
-            "spread_of_respondents": (each, np.sqrt(variance)),
-            "log_likelihood": (each, log_likelihood + float(coefficients)),
-            "n_classes": (each, (sizes > 0).sum(axis=2)),
-            MEMBERS: ((*each, "respondent"), class_of),
-            "kind_log_worth": ((*each, "kind_number", "option"), worths),
+            "log_worth": ((*dims, "option"), mean),
+            "spread": (dims, np.exp(log_sds[..., 0])),
+            "spread_of_respondents": (dims, np.sqrt(variance)),
+            "log_likelihood": (dims, log_likelihood + float(coefficients)),
+            "n_classes": (dims, (sizes > 0).sum(axis=2)),
+            MEMBERS: ((*dims, "respondent"), class_of),
+            "kind_log_worth": ((*dims, "kind_number", "option"), worths),
         }
         if self.is_similar:
-            variables["spread_of_classes"] = each, np.exp(log_sds[..., 1])
+            variables["spread_of_classes"] = dims, np.exp(log_sds[..., 1])
         coordinates = {"respondent": np.asarray(self.data.respondents, dtype=str)}
-        stored = self.groups()
+        stored = self.build_data_groups()
         constants = stored.constants | {POPULATION: KINDS, "kinds": self.n_classes}
         stored = stored._replace(constants=constants)
-        return self.tree_of_variables(variables, coordinates, log_tie, stored, attributes)
+        return self.build_tree_from_variables(variables, coordinates, log_tie, stored, attributes)

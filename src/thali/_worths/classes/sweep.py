@@ -5,7 +5,7 @@ r"""One sweep of the sampler of worths of latent classes.
     u_{gi} \sim N(0, s^2) \; \text{(free)}, \quad
     u_{gi} \sim N(M_i, \sigma^2), \; M_i \sim N(0, s^2) \; \text{(similar)}
 
-A class is a person of `thali._worths.people` whose answers are those of its members. Free worths
+A class is a person of `thali._worths.people` with the answers of its members. Free worths
 are similar ones with M = 0 and the spread s as sigma. Shares are integrated out, so that respondent
 p is in class g with probability proportional to :math:`(n_g + 1) L_{pg}`, where n counts the other
 members and L is the likelihood of the respondent's answers by the worths of the class.
@@ -39,24 +39,24 @@ from ..people.moves import (
     SIGMA,
     S,
     ScaleLine,
-    combine,
+    combine_with_means,
     count_deviations,
-    draw_mean,
-    draw_sds,
-    draw_tie,
     evaluate_people,
+    move_common,
     move_person,
-    move_together,
-    person_square,
+    person_matrix,
+    sample_mean,
+    sample_sds,
+    sample_tie,
 )
-from ..people.sweep import DECAY, add_person_metric
+from ..people.sweep import GAIN_DECAY, add_person_metric
 
-SPLITS = 2  # or merges that a sweep tries
-STEP = 0.5  # of log worths of a class that splits off, in standard deviations of their prior
+N_SPLIT_TRIALS = 2  # splits or merges that a sweep tries
+SPLIT_STEP = 0.5  # spread of worths of a new class, in standard deviations of their prior
 
 
 class Memberships(NamedTuple):
-    """Who is in which class."""
+    """The class of each respondent."""
 
     class_of: np.ndarray  # (P,)
     size: np.ndarray  # (G,)
@@ -65,7 +65,7 @@ class Memberships(NamedTuple):
 
 
 class ClassRecord(NamedTuple):
-    """The draws so far, a row each."""
+    """The draws so far, one row per draw."""
 
     class_of: np.ndarray  # (draws, P)
     worths: np.ndarray  # (draws, G, n) centred log worths of each class
@@ -75,7 +75,7 @@ class ClassRecord(NamedTuple):
 
 
 class ClassSettings(NamedTuple):
-    """What a chain is told."""
+    """Settings of a chain."""
 
     are_known: bool  # whether memberships are fixed
     is_similar: bool
@@ -83,7 +83,7 @@ class ClassSettings(NamedTuple):
 
 
 @allocating
-def run(
+def run_class_sweeps(
     rng: np.random.Generator,
     people: Any,
     table: Any,
@@ -96,7 +96,7 @@ def run(
     tune: int,
     thin: Any,
 ) -> None:
-    """Sweeps number `sweep` + 1 to `until`; every `thin`-th one after `tune` is recorded.
+    """Run sweeps `sweep` + 1 to `until`; record every `thin`-th after `tune`.
 
     `people` has the answers of respondents, `table` those of classes.
     """
@@ -108,24 +108,24 @@ def run(
         sweep += 1
         gain = 0.0
         if sweep <= tune:
-            gain = (sweep if sweep <= half else sweep - half) ** -DECAY
+            gain = (sweep if sweep <= half else sweep - half) ** -GAIN_DECAY
         if not settings.are_known:
             evaluate_respondents(people, state, memberships)
-            draw_memberships(rng, people, state, memberships)
+            sample_memberships(rng, people, state, memberships)
             count_answers(people, table, state, memberships)
             write_curvature(table, state)
         if table.has_ties:
-            draw_tie(rng, table, state)
+            sample_tie(rng, table, state)
         for g in range(state.log_likelihood.size):
             move_person(rng, table, state, g, gain)
         if settings.is_similar:
-            draw_mean(rng, table, state)
-            move_together(rng, table, state, gain)
-            draw_sds(rng, table, state, settings.is_spread_known)
+            sample_mean(rng, table, state)
+            move_common(rng, table, state, gain)
+            sample_sds(rng, table, state, settings.is_spread_known)
         elif not settings.is_spread_known:
-            draw_spread(rng, table, state)
+            sample_free_spread(rng, table, state)
         if sweep > tune and (sweep - tune) % thin == 0:
-            record_draw(table, state, memberships, record, (sweep - tune) // thin - 1)
+            record_class_draw(table, state, memberships, record, (sweep - tune) // thin - 1)
 
 
 # The class of each respondent given the worths of all classes -------------------------------------
@@ -156,30 +156,30 @@ def evaluate_class(people: Any, state: Any, memberships: Any, g: Any) -> None:
 
 
 @part
-def draw_memberships(rng: np.random.Generator, people: Any, state: Any, memberships: Any) -> None:
-    """Draw the class of each respondent, split and merge, and draw worths of empty classes."""
+def sample_memberships(rng: np.random.Generator, people: Any, state: Any, memberships: Any) -> None:
+    """Sample all memberships, try splits and merges, and sample worths of empty classes."""
     n_classes = memberships.size.size
     for p in range(memberships.class_of.size):
-        draw_class(rng, memberships, p)
-    for _ in range(SPLITS if n_classes > 1 else 0):
+        sample_class(rng, memberships, p)
+    for _ in range(N_SPLIT_TRIALS if n_classes > 1 else 0):
         g = draw_index(rng, n_classes)
         h = draw_index(rng, n_classes - 1)
         split_or_merge(rng, people, state, memberships, g, h + 1 if h >= g else h)
     for g in range(n_classes):
         if memberships.size[g] == 0:
-            draw_worths_about(rng, state, g, state.mean[0], math.exp(state.log_sds[SIGMA]))
+            sample_worths_about(rng, state, g, state.mean[0], math.exp(state.log_sds[SIGMA]))
 
 
 @part
-def draw_class(rng: np.random.Generator, memberships: Any, p: Any) -> None:
-    """Draw the class of respondent p given those of all others."""
+def sample_class(rng: np.random.Generator, memberships: Any, p: Any) -> None:
+    """Sample the class of respondent p given all other memberships."""
     size, n_classes = memberships.size, memberships.size.size
     size[memberships.class_of[p]] -= 1
     logs = np.log(size + 1.0) + memberships.log_likelihood[p]
     weights = np.exp(logs - logs.max())
-    left, g = rng.random() * weights.sum(), 0
-    while g < n_classes - 1 and left >= weights[g]:
-        left -= weights[g]
+    remaining, g = rng.random() * weights.sum(), 0
+    while g < n_classes - 1 and remaining >= weights[g]:
+        remaining -= weights[g]
         g += 1
     memberships.class_of[p] = g
     size[g] += 1
@@ -191,9 +191,9 @@ def split_or_merge(
 ) -> None:
     r"""Move some members of class g to an empty class h, or all of h to g.
 
-    A split draws the worths of h about those of g, and deals the n members of g out one after the
-    other, each with the probability of `draw_class` given those before; a merge is the reverse,
-    after which the worths of h are drawn from the prior. With q the density of the worths and Q the
+    A split draws the worths of h about the worths of g, and assigns the n members of g in turn,
+    each with the probability of `sample_class` given the earlier ones; a merge is the reverse, and
+    then draws the worths of h from the prior. With q the density of the worths and Q the
     probability of the dealing a split is accepted with the ratio
 
     .. math:: \frac{n_g! \, n_h!}{n!} \prod_{p \in h} \frac{L_{ph}}{L_{pg}} \, \frac{p(u_h)}{q Q}
@@ -203,13 +203,15 @@ def split_or_merge(
     is_split, class_of = memberships.size[h] == 0, memberships.class_of
     sigma = math.exp(state.log_sds[SIGMA])
     if is_split:
-        draw_worths_about(rng, state, h, class_worths(state, g), STEP * sigma)
+        sample_worths_about(rng, state, h, class_worths(state, g), SPLIT_STEP * sigma)
         evaluate_class(people, state, memberships, h)
-    worths, near = class_worths(state, h), class_worths(state, g)
+    worths, worths_g = class_worths(state, h), class_worths(state, g)
     centre = state.mean[0] - state.mean[0].mean()
-    log_ratio = (worths.size - 1) * math.log(STEP)
+    log_ratio = (worths.size - 1) * math.log(SPLIT_STEP)
     log_ratio += (
-        0.5 * (sum_squares(worths - near) / STEP**2 - sum_squares(worths - centre)) / sigma**2
+        0.5
+        * (sum_squares(worths - worths_g) / SPLIT_STEP**2 - sum_squares(worths - centre))
+        / sigma**2
     )
     in_g, in_h = 0, 0
     for p in range(class_of.size):
@@ -245,8 +247,8 @@ def log1p_exp(x: Any) -> Any:
 
 
 @scalar
-def draw_worths_about(rng: np.random.Generator, state: Any, g: Any, centre: Any, sd: Any) -> None:
-    """Draw the worths of class g about a centre, less their mean."""
+def sample_worths_about(rng: np.random.Generator, state: Any, g: Any, centre: Any, sd: Any) -> None:
+    """Sample the worths of class g about a centre, less their mean."""
     worths, level = class_worths(state, g), 0.0
     for i in range(worths.size):
         worths[i] = centre[i] + sd * rng.standard_normal()
@@ -255,12 +257,12 @@ def draw_worths_about(rng: np.random.Generator, state: Any, g: Any, centre: Any,
         worths[i] -= level
 
 
-# What the moves of worths need of memberships -----------------------------------------------------
+# Counts and curvature by class, for the moves of worths -------------------------------------------
 
 
 @part
 def count_answers(people: Any, table: Any, state: Any, memberships: Any) -> None:
-    """Write how often members of each class gave each answer, and the log-likelihood of each."""
+    """Count the answers of each class, and write its log-likelihood."""
     n_answers, state.log_likelihood[:], table.count[:] = people.count.size, 0.0, 0.0
     for p in range(memberships.class_of.size):
         g = memberships.class_of[p]
@@ -271,35 +273,35 @@ def count_answers(people: Any, table: Any, state: Any, memberships: Any) -> None
 
 @part
 def write_curvature(table: Any, state: Any) -> None:
-    """Write the curvature of each class at equal worths, and that of all in common worths."""
+    """Write the curvature of each class at equal worths, and the common one."""
     state.curvature[:], state.metric[:] = 0.0, 0.0
     zeros = np.zeros(state.u.size)
     for g in range(table.x.shape[0]):
-        curvature = person_square(table, state.curvature, g)
+        curvature = person_matrix(table, state.curvature, g)
         for answer in range(table.first_answer[g], table.first_answer[g + 1]):
-            add_curvature(table, answer, curvature)
+            add_answer_curvature(table, answer, curvature)
         add_person_metric(table, state, g, zeros)
 
 
 @scalar
-def add_curvature(table: Any, answer: Any, curvature: Any) -> None:
-    """Add the curvature of minus the log probability of an answer, at equal worths."""
+def add_answer_curvature(table: Any, answer: Any, curvature: Any) -> None:
+    """Add the curvature of minus an answer's log probability, at equal worths."""
     if table.count[answer] == 0.0:
         return
-    first, last = table.start[answer], table.start[answer + 1]
-    m = last - first
+    first, stop = table.start[answer], table.start[answer + 1]
+    m = stop - first
     weight = table.count[answer] * (2.0 / (m - 1.0) if table.is_difference else 1.0 / m)
-    for k in range(first, last):
+    for k in range(first, stop):
         curvature[table.member[k], table.member[k]] += weight
-        for other in range(first, last):
-            curvature[table.member[k], table.member[other]] -= weight / m
+        for h in range(first, stop):
+            curvature[table.member[k], table.member[h]] -= weight / m
 
 
 @part
-def draw_spread(rng: np.random.Generator, table: Any, state: Any) -> None:
-    """Draw the spread of free worths, which is log-normal before the data."""
+def sample_free_spread(rng: np.random.Generator, table: Any, state: Any) -> None:
+    """Sample the spread of free worths, with its log-normal prior."""
     off = np.empty(state.u.size)
-    combine(table, state, state.mean, -1.0, 1.0, state.u, off)
+    combine_with_means(table, state, state.mean, -1.0, 1.0, state.u, off)
     power = LOG_SPREAD_MEAN / LOG_SPREAD_SD**2 - count_deviations(table)
     line = ScaleLine(power, 0.5 * sum_squares(off), 0.0, LOG_SPREAD_SD**-2.0)
     state.log_sds[SIGMA] = draw_on_line(rng, line, state.log_sds[SIGMA], 0.5)
@@ -307,7 +309,7 @@ def draw_spread(rng: np.random.Generator, table: Any, state: Any) -> None:
 
 
 @part
-def record_draw(table: Any, state: Any, memberships: Any, record: Any, row: Any) -> None:
+def record_class_draw(table: Any, state: Any, memberships: Any, record: Any, row: Any) -> None:
     """Record the state."""
     record.class_of[row] = memberships.class_of
     record.worths[row] = state.u.reshape(memberships.size.size, state.mean.shape[1])

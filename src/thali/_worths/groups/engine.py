@@ -5,64 +5,68 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.predictive_check import group_check_table
+from thali._model.predictive_check import merge_group_checks
 from thali._model.prior_sample import PriorSample
 from thali._posterior.interval import tails_of
 from thali._posterior.view import flat
 from thali.errors import ArgumentError
 
 from ..people.engine import IndividualsEngine
-from ..predictions import MAX_RANKED, Quantities, WorthDraws
+from ..worth_draws import MAX_RANKED_OPTIONS, Quantities, WorthDraws
 
 if TYPE_CHECKING:
     import pandas
 
 
 class GroupsEngine(IndividualsEngine):
-    """Chains of the worths of groups; answers are those of one group."""
+    """Chains of the worths of groups; most results require one group."""
 
     findings = "thali._worths.groups.findings"
 
-    def draws_of(self, model: Any) -> WorthDraws:
+    def get_draws(self, model: Any) -> WorthDraws:
         first = model._groups[0]
         raise ArgumentError(
             "This result requires one group of respondents; use the model of one group, such as"
             f" of_group({first!r})."
         )
 
-    means_of = draws_of  # type: ignore[assignment]
-    respondents_of = draws_of  # type: ignore[assignment]
+    get_prediction_draws = get_draws  # type: ignore[assignment]
+    get_respondent_draws = get_draws  # type: ignore[assignment]
 
-    def part_of_group(self, model: Any, name: str) -> tuple[Any, WorthDraws]:
-        """Return the data of a group and its draws."""
-        view, problem = model._view, model._problem(model._data_of_fit())
+    def select_group(self, model: Any, name: str) -> tuple[Any, WorthDraws]:
+        """Return the data and draws of a group."""
+        view, problem = model._view, model._build_problem(model._get_fit_data())
         worths = flat(view.draws["group_log_worth"].sel(group=name).values)
-        none = np.zeros((view.n_draws, 0))
-        known = (), np.zeros((view.n_options, 0)), view.lapse, problem.rule, view.shape[0]
-        return problem.singles[name], WorthDraws(view.labels, worths, view.tie, none, *known)
+        no_coefficients = np.zeros((view.n_draws, 0))
+        settings = (), np.zeros((view.n_options, 0)), view.lapse, problem.rule, view.shape[0]
+        return problem.singles[name], WorthDraws(
+            view.labels, worths, view.tie, no_coefficients, *settings
+        )
 
     def quantities(self, model: Any) -> Quantities:
         draws = model._view.draws
-        found = {name: draws[name].values for name in ("spread_of_groups", "tie") if name in draws}
+        quantities = {
+            name: draws[name].values for name in ("spread_of_groups", "tie") if name in draws
+        }
         worths = draws["group_log_worth"].stack(part=("group", "option"))
-        if worths.sizes["part"] > MAX_RANKED:
-            return found
+        if worths.sizes["part"] > MAX_RANKED_OPTIONS:
+            return quantities
         names = [f"log_worth[{group}, {label}]" for group, label in worths["part"].values]
-        return found | dict(zip(names, np.moveaxis(worths.values, -1, 0), strict=True))
+        return quantities | dict(zip(names, np.moveaxis(worths.values, -1, 0), strict=True))
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
-        return self.draws_of(model).log_predictive(choices)
+        return self.get_draws(model).log_predictive(choices)
 
     def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
         groups = model._groups
         tables = {name: model.of_group(name).check(random_seed, ci) for name in groups}
-        return group_check_table(tables, "group")
+        return merge_group_checks(tables, "group")
 
     def predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
         import pandas as pd
 
-        each = {name: model.of_group(name).predictions(ci) for name in model._groups}
-        return pd.concat(each, names=["group"]).reset_index("group").reset_index(drop=True)
+        tables = {name: model.of_group(name).predictions(ci) for name in model._groups}
+        return pd.concat(tables, names=["group"]).reset_index("group").reset_index(drop=True)
 
     def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
         raise ArgumentError("Data cannot be simulated for groups; simulate those of one group.")
@@ -74,8 +78,8 @@ class GroupsEngine(IndividualsEngine):
 GROUPS = GroupsEngine()
 
 
-def differences_table(model: Any, ci: float) -> "pandas.DataFrame":
-    """Return a row for two groups and an option: the difference of log worths."""
+def tabulate_differences(model: Any, ci: float) -> "pandas.DataFrame":
+    """Return a table of differences of log worths, one row per two groups and option."""
     import pandas as pd
 
     from thali._tables import Table
@@ -84,10 +88,15 @@ def differences_table(model: Any, ci: float) -> "pandas.DataFrame":
     worths = flat(model._view.draws["group_log_worth"].values)
     parts = {}
     for a, b in combinations(range(len(names)), 2):
-        each = worths[:, a] - worths[:, b]
-        low, high = np.quantile(each, tails_of(ci), axis=0)
-        columns = {"mean": each.mean(axis=0), "sd": each.std(axis=0), "low": low, "high": high}
-        columns["above_0"] = (each > 0.0).mean(axis=0)
+        difference = worths[:, a] - worths[:, b]
+        low, high = np.quantile(difference, tails_of(ci), axis=0)
+        columns = {
+            "mean": difference.mean(axis=0),
+            "sd": difference.std(axis=0),
+            "low": low,
+            "high": high,
+        }
+        columns["above_0"] = (difference > 0.0).mean(axis=0)
         parts[names[a], names[b]] = pd.DataFrame(columns, pd.Index(labels))
     table = Table(pd.concat(parts, names=["group", "other", "option"]))
     table.attrs["interval"] = ci

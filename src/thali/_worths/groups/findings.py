@@ -4,17 +4,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from thali._inference.numerics.ranks import average_ranks
-from thali._labels import listed
+from thali._labels import list_names
 from thali._model.choice_findings import MAX_GROUPS, check, format_row
-from thali._model.common_findings import asked, convergence, data, methods, summary
-from thali._model.finding import ON_SCREEN, STATISTICS, Finding, Maker, Text, finding
-from thali._model.group_findings import group_ranks
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
+from thali._model.finding import ON_SCREEN, STATISTICS, Finding, FindingMaker, Text, finding
+from thali._model.group_findings import make_group_ranks_maker
 from thali._model.phrases import phrase
 from thali._model.settings import AnswerSettings
 from thali._people.populations import SIMILAR
 
 from .. import findings as of_one
-from ..classes.findings import worths_by
+from ..classes.findings import report_worths
 
 if TYPE_CHECKING:
     from ..model import BradleyTerryLuce
@@ -33,21 +39,21 @@ ENGLISH = {
 }
 
 
-def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings."""
     return MAKERS
 
 
 @finding("worths", "Worths by group", ON_SCREEN)
 def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """Return the log worth of each option in each group."""
-    each = {name: model.of_group(name) for name in model._groups}
-    return worths_by("group", each, ENGLISH["worths"], settings)
+    """Report log worths of options in each group."""
+    models = {name: model.of_group(name) for name in model._groups}
+    return report_worths("group", models, ENGLISH["worths"], settings)
 
 
 @finding("group_differences", "Differences between groups")
 def differences(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
-    """Return the differences of log worths between groups."""
+    """Report differences of log worths between groups."""
     if not 1 < len(model._groups) <= MAX_GROUPS:
         return None
     table = model.group_differences(settings.ci)
@@ -56,26 +62,29 @@ def differences(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """Return the parameters that belong to no single option or group."""
+    """Report parameters that belong to no single option or group."""
     rows, notes = model.summary(settings.ci), []
     if "spread_of_groups" in rows.index:
-        value = format_row(rows, "spread_of_groups")
-        notes.append(phrase(ENGLISH, "spread", value=value))
-    found = of_one.parameters(model, settings)
-    assert found is not None
-    return replace(found, notes=(*notes, *found.notes))
+        spread = format_row(rows, "spread_of_groups")
+        notes.append(phrase(ENGLISH, "spread", value=spread))
+    report = of_one.parameters(model, settings)
+    assert report is not None
+    return replace(report, notes=(*notes, *report.notes))
 
 
 def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
-    """Describe how the choices and the groups were modelled."""
-    how = ENGLISH["methods.similar" if model.people.weights == SIMILAR else "methods.free"]
+    """Describe the model of choices and groups."""
+    weights = ENGLISH["methods.similar" if model.people.weights == SIMILAR else "methods.free"]
     part = model.of_group(model._groups[0])
-    return (*of_one.rules_of(part), phrase(ENGLISH, "methods", number=len(model._groups), how=how))
+    return (
+        *of_one.describe_choice_rules(part),
+        phrase(ENGLISH, "methods", number=len(model._groups), how=weights),
+    )
 
 
 MAKERS = (
-    asked(lambda model: phrase(ENGLISH, "asked", names=listed(model._groups))),
-    group_ranks(lambda model: average_ranks(-model._draws.log_worths)),
+    make_question_maker(lambda model: phrase(ENGLISH, "asked", names=list_names(model._groups))),
+    make_group_ranks_maker(lambda model: average_ranks(-model._draws.log_worths)),
     worths,
     differences,
     of_one.choice_probabilities,
@@ -83,6 +92,6 @@ MAKERS = (
     check,
     summary,
     data,
-    methods(modelled),
+    make_methods_maker(modelled),
     convergence,
 )

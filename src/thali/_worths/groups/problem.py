@@ -13,10 +13,10 @@ from thali._data.kinds import GROUPS
 from thali._people.populations import COMMON, SIMILAR, Groups
 from thali._posterior.view import POPULATION
 
-from ..classes.chain import WorthClassChain, with_options
+from ..classes.chain import WorthClassChain, list_all_options
 from ..classes.sweep import ClassRecord
-from ..of_data import convert_for_likelihood, keep_single_choices
-from ..people.answers import tabulate_groups
+from ..data_density import convert_for_likelihood, keep_single_choices
+from ..people.answer_table import tabulate_groups
 from ..people.chain import PeopleChain
 from ..people.problem import refuse_answers
 from ..people.sweep import PeopleRecord
@@ -53,36 +53,38 @@ class GroupProblem(WorthProblem):
         refuse_answers(pooled, rule, people, Groups(COMMON))
         super().__init__(pooled, lapse, has_ties, rule, spread)
         self.names, self.is_similar = data.names, people.weights == SIMILAR
-        self.record: Any = PeopleRecord if self.is_similar else ClassRecord
+        self.record_class: Any = PeopleRecord if self.is_similar else ClassRecord
         parts = [convert_for_likelihood(part, rule) for part in data.data]
         self.table = tabulate_groups(parts, rule, lapse, has_ties)
         self.singles = dict(zip(data.names, map(keep_single_choices, data.data), strict=True))
 
-    def chain(self, draws: int, tune: int, thin: int, rng: np.random.Generator) -> Any:
-        """Return a chain at its start."""
+    def build_chain(self, draws: int, tune: int, thin: int, rng: np.random.Generator) -> Any:
+        """Build a chain with starting values."""
         run = draws, tune, thin, rng
         if self.is_similar:
             return PeopleChain(self.table, self.spread, 0, *run)
-        people = with_options(self.table)
+        people = list_all_options(self.table)
         return WorthClassChain(people, len(self.names), False, self.spread, *run, are_known=True)
 
-    def tree_of_records(self, records: list[Any], attributes: dict[str, Any]) -> "xarray.DataTree":
-        """Return the draws of several chains as a tree."""
+    def build_tree_from_records(
+        self, records: list[Any], attributes: dict[str, Any]
+    ) -> "xarray.DataTree":
+        """Build a tree of the draws of several chains."""
         names = "worths", "log_sds", "log_tie", "log_likelihood"
         worths, log_sds, log_tie, log_likelihood = (
             np.stack([getattr(record, name) for record in records]) for name in names
         )
-        asked = [single.questions(self.has_ties) for single in self.singles.values()]
-        coefficients = sum(float(each.log_coefficients().sum()) for each in asked)
-        each = "chain", "draw"
+        questions = [single.questions(self.has_ties) for single in self.singles.values()]
+        coefficients = sum(float(dims.log_coefficients().sum()) for dims in questions)
+        dims = "chain", "draw"
         variables: dict[Any, Any] = {
-            "group_log_worth": ((*each, "group", "option"), worths.astype(float)),
-            "spread": (each, np.exp(log_sds[..., 0])),
-            "log_likelihood": (each, log_likelihood + coefficients),
+            "group_log_worth": ((*dims, "group", "option"), worths.astype(float)),
+            "spread": (dims, np.exp(log_sds[..., 0])),
+            "log_likelihood": (dims, log_likelihood + coefficients),
         }
         if self.is_similar:
-            variables["spread_of_groups"] = each, np.exp(log_sds[..., 1])
+            variables["spread_of_groups"] = dims, np.exp(log_sds[..., 1])
         coordinates = {"group": np.asarray(self.names, dtype=str)}
-        stored = self.groups()
+        stored = self.build_data_groups()
         stored = stored._replace(constants=stored.constants | {POPULATION: GROUPS})
-        return self.tree_of_variables(variables, coordinates, log_tie, stored, attributes)
+        return self.build_tree_from_variables(variables, coordinates, log_tie, stored, attributes)

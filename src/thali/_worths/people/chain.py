@@ -1,5 +1,4 @@
-"""A chain of worths of people who differ: starting values, and sweeps that are recorded, stored and
-continued."""
+"""A chain of worths of people who differ: starting values and recorded sweeps."""
 
 import math
 
@@ -7,15 +6,14 @@ import numpy as np
 
 from thali._inference.chains import FixedChain
 
-from .answers import AnswerTable
-from .sweep import PeopleRecord, PeopleState, run
+from .answer_table import AnswerTable
+from .sweep import PeopleRecord, PeopleState, run_sweeps
 
-STEP, WALK = 0.7, 0.1  # lengths at the start, of trajectories and of walks
+FIRST_STEP, FIRST_WALK = 0.7, 0.1  # lengths at the start, of trajectories and of walks
 
 
 class PeopleChain(FixedChain):
-    """One chain, with `n_directions` shared directions; `spread` between options is learned where
-    it is None."""
+    """One chain with `n_directions` shared directions; `spread` is learned if None."""
 
     state: PeopleState
     record: PeopleRecord
@@ -32,7 +30,7 @@ class PeopleChain(FixedChain):
     ) -> None:
         super().__init__(draws, tune, thin)
         self.table, self.rng, self.is_spread_known = table, rng, spread is not None
-        self.state = start_people(table, n_directions, rng)
+        self.state = draw_start(table, n_directions, rng)
         if spread is not None:
             self.state.log_sds[0] = math.log(spread)
         (N, q), n = table.x.shape, table.n_options
@@ -46,44 +44,33 @@ class PeopleChain(FixedChain):
         )
 
     def run_until(self, until: int) -> None:
-        """Make the sweeps up to this one."""
-        known = self.is_spread_known
-        run(
-            self.rng,
-            self.table,
-            self.state,
-            self.record,
-            known,
-            self.sweeps,
-            until,
-            self.tune,
-            self.thin,
-        )
+        """Run sweeps until number `until`."""
+        parts = self.rng, self.table, self.state, self.record, self.is_spread_known
+        run_sweeps(*parts, self.sweeps, until, self.tune, self.thin)
         self.sweeps = until
 
 
-def start_people(table: AnswerTable, n_directions: int, rng: np.random.Generator) -> PeopleState:
-    """Return starting values, before the first sweep makes log worths of `u`: those of nearly equal
-    options."""
-    N, seen, shape = (
-        len(table.x),
-        len(table.option),
-        (table.x.shape[1] + n_directions, table.n_options),
-    )
+def draw_start(table: AnswerTable, n_directions: int, rng: np.random.Generator) -> PeopleState:
+    """Draw starting values near equal options.
+
+    The first sweep turns `u` into log worths.
+    """
+    N, n_seen = len(table.x), len(table.option)
+    shape = table.x.shape[1] + n_directions, table.n_options
     size = shape[0] * shape[1] + 1
     return PeopleState(
         z=np.column_stack([table.x, rng.normal(size=(N, n_directions))]),
         mean=0.3 * rng.normal(size=shape),
         log_sds=rng.normal([0.0, -0.7, -0.7], 0.4),
         nu=np.exp(0.5 * rng.normal(size=1) * table.has_ties),
-        u=rng.normal(size=seen),
+        u=rng.normal(size=n_seen),
         log_likelihood=np.zeros(N),
-        log_step=np.full(N + 1, math.log(STEP)),
-        log_walk=np.full(2, math.log(WALK)),
+        log_step=np.full(N + 1, math.log(FIRST_STEP)),
+        log_walk=np.full(2, math.log(FIRST_WALK)),
         curvature=np.zeros(table.first_square[-1]),
-        pull=np.zeros(seen),
+        pull=np.zeros(n_seen),
         axes=np.zeros(table.first_square[-1]),
-        bends=np.zeros(seen),
+        bends=np.zeros(n_seen),
         n_points=np.zeros(1),
         metric=np.zeros((size, size)),
     )

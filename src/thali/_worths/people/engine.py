@@ -12,14 +12,14 @@ from thali._model.sampling import Sampling
 from thali._people.columns import no_covariates
 from thali._posterior.convergence import Advice
 
-from ..engines import LaplaceEngine, describe_run, keep_tree, read_draws, sampling_of_chains
-from ..posterior import draws_of_chains
-from ..predictions import MAX_OPTIONS, Quantities, WorthDraws
-from .check import check_respondents, predict_respondents
-from .draws import RespondentDraws, draw_new_respondents, read_respondent_draws
-from .log_predictive import log_predictive_of_new
-from .simulation import draw_record, observe_counts, sample_prior, simulate_answers
-from .tables import scores_by
+from ..engines import LaplaceEngine, build_sampling, describe_run, read_worth_draws, return_tree
+from ..posterior import collect_draws
+from ..worth_draws import MAX_SUMMARY_OPTIONS, Quantities, WorthDraws
+from .answer_check import check_respondents, predict_respondents
+from .log_predictive import estimate_log_predictive
+from .respondent_draws import RespondentDraws, draw_new_respondents, read_respondent_draws
+from .simulation import observe_counts, sample_people_prior, sample_people_record, simulate_answers
+from .tables import tabulate_group_scores
 
 if TYPE_CHECKING:
     import pandas
@@ -27,90 +27,97 @@ if TYPE_CHECKING:
     from thali._model.option_scores import ScoreScale
 
 
-FIRST_DRAWS = 500  # of each chain, at which chains are looked at first
+FIRST_DRAWS = 500  # draws of each chain at the first convergence check
 
 
 class IndividualsEngine(LaplaceEngine):
-    """Chains of the worths of every respondent and of their population."""
+    """Chains of the worths of all respondents and of their population."""
 
     advice = Advice()
-    usual_tune = 300
+    default_tune = 300
     has_evidence = False
     findings = "thali._worths.people.findings"
-    completed = staticmethod(keep_tree)
+    completed = staticmethod(return_tree)
     read_respondents = staticmethod(read_respondent_draws)
-    draw_record = staticmethod(draw_record)
+    draw_record = staticmethod(sample_people_record)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        """What a fit to these data runs."""
-        problem = model._problem(source)
+        """Build the run of chains for a fit to these data."""
+        problem = model._build_problem(source)
 
         def chains(draws: int, seed: Any) -> list[Any]:
             settings = draws, run.tune, run.thin or 1
-            return [problem.chain(*settings, rng) for rng in spawn_generators(seed, run.chains)]
+            return [
+                problem.build_chain(*settings, rng) for rng in spawn_generators(seed, run.chains)
+            ]
 
         def tree(chains: Sequence[Any]) -> Any:
-            records = [problem.record(**each) for each in draws_of_chains(chains)]
-            return problem.tree_of_records(records, describe_run(run))
+            records = [problem.record_class(**draws) for draws in collect_draws(chains)]
+            return problem.build_tree_from_records(records, describe_run(run))
 
-        return sampling_of_chains(source, run, chains, tree, FIRST_DRAWS, self.completed)
+        return build_sampling(source, run, chains, tree, FIRST_DRAWS, self.completed)
 
-    def respondents_of(self, model: Any) -> RespondentDraws:
-        """Return the draws of every respondent."""
-        return model._once("respondents", lambda: self.read_respondents(model._view))
+    def get_respondent_draws(self, model: Any) -> RespondentDraws:
+        """Return the draws of all respondents."""
+        return model._compute_once("respondents", lambda: self.read_respondents(model._view))
 
     def respondents(self, model: Any) -> Any:
         """Return the results about respondents."""
         from .respondents import WorthRespondents
 
-        return WorthRespondents(model, self.respondents_of(model))
+        return WorthRespondents(model, self.get_respondent_draws(model))
 
-    def means_of(self, model: Any, respondent: Any = None) -> WorthDraws:
-        """Return what predictions are means over: new respondents of the population."""
-        drawn = self.respondents_of(model)
+    def get_prediction_draws(self, model: Any, respondent: Any = None) -> WorthDraws:
+        """Return draws of new respondents, over whom predictions are averaged."""
+        respondent_draws = self.get_respondent_draws(model)
         x = None
         if respondent is not None:
-            if drawn.known is None:
+            if respondent_draws.covariates is None:
                 raise no_covariates()
-            x = drawn.known.of_person(respondent)
-        return draw_new_respondents(self.draws_of(model), drawn, x)
+            x = respondent_draws.covariates.of_person(respondent)
+        return draw_new_respondents(self.get_draws(model), respondent_draws, x)
 
     def quantities(self, model: Any) -> Quantities:
         view, labels = model._view, model._view.labels
-        found = {"spread_of_respondents": view.draws["spread_of_respondents"].values}
-        drawn = self.respondents_of(model)
-        if drawn.known is not None and len(labels) <= MAX_OPTIONS:
-            effects = drawn.effects
-            for r, name in enumerate(drawn.known.names):
+        quantities = {"spread_of_respondents": view.draws["spread_of_respondents"].values}
+        respondent_draws = self.get_respondent_draws(model)
+        if respondent_draws.covariates is not None and len(labels) <= MAX_SUMMARY_OPTIONS:
+            effects = respondent_draws.effects
+            for r, name in enumerate(respondent_draws.covariates.names):
                 for i, label in enumerate(labels):
-                    found[f"respondent_effect[{name}, {label}]"] = effects[:, r, i].reshape(
-                        view.shape
-                    )
-        return found | model._draws.quantities(None)
+                    column = f"respondent_effect[{name}, {label}]"
+                    quantities[column] = effects[:, r, i].reshape(view.shape)
+        return quantities | model._draws.quantities(None)
 
     def scores(
         self, model: Any, scale: "ScoreScale", by: Any, random_seed: Any, ci: float
     ) -> "pandas.DataFrame":
-        return scores_by(self.respondents_of(model), model._view.labels, scale, by, random_seed, ci)
+        return tabulate_group_scores(
+            self.get_respondent_draws(model), model._view.labels, scale, by, random_seed, ci
+        )
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
-        return log_predictive_of_new(model._draws, self.respondents_of(model), choices)
+        return estimate_log_predictive(model._draws, self.get_respondent_draws(model), choices)
 
     def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
-        return check_respondents(model._draws, self.respondents_of(model), data, random_seed, ci)
+        return check_respondents(
+            model._draws, self.get_respondent_draws(model), data, random_seed, ci
+        )
 
     def predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
-        return predict_respondents(model._draws, self.respondents_of(model), data, ci)
+        return predict_respondents(model._draws, self.get_respondent_draws(model), data, ci)
 
     def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
         record = self.draw_record(problem, rngs)
-        return sample_prior(problem, record, rngs, read_draws, self.read_respondents)
+        return sample_people_prior(problem, record, rngs, read_worth_draws, self.read_respondents)
 
     def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
         view = model._view
-        counts = simulate_answers(problem, model._draws, self.respondents_of(model), rng).counts
-        each = observe_counts(problem, counts)
-        return {name: values.reshape(*view.shape, -1) for name, values in each.items()}
+        counts = simulate_answers(
+            problem, model._draws, self.get_respondent_draws(model), rng
+        ).counts
+        observed = observe_counts(problem, counts)
+        return {name: arrays.reshape(*view.shape, -1) for name, arrays in observed.items()}
 
 
 INDIVIDUALS = IndividualsEngine()

@@ -19,62 +19,61 @@ import numpy as np
 
 from thali._compile.jit import part, scalar
 
-LEAST = -600.0  # log of a worth beside the largest one
+MIN_LOG_WEIGHT = -600.0  # log of a worth relative to the largest one
 
 
 @scalar
-def read_weights(u: Any) -> Any:
-    """Return worths v (2, m) relative to the largest one, and their inverses."""
+def compute_weights(u: Any) -> Any:
+    """Compute worths relative to the largest one, and their inverses, (2, m)."""
     v, top = np.empty((2, u.size)), u.max()
     for i in range(u.size):
-        v[0, i] = math.exp(max(u[i] - top, LEAST))
+        v[0, i] = math.exp(max(u[i] - top, MIN_LOG_WEIGHT))
         v[1, i] = 1.0 / v[0, i]
     return v
 
 
 @part
 def compute_slope(table: Any, lapse: Any, nu: Any, p: Any, u: Any, slope: Any) -> Any:
-    """Return the log-likelihood of person p at log worths u (m,), and write its slope (m,)."""
-    v = read_weights(u)
+    """Return the log-likelihood of person p at u (m,); write its slope."""
+    v = compute_weights(u)
     slope[:] = 0.0
     total = 0.0
     for answer in range(table.first_answer[p], table.first_answer[p + 1]):
         if table.count[answer] == 0.0:
             continue
         if table.is_difference:
-            log_p = add_best_and_worst(table, answer, lapse, v, slope)
+            log_p = add_best_worst_slope(table, answer, lapse, v, slope)
         elif table.has_ties:
-            log_p = add_pair(table, answer, lapse, nu, v, slope)
+            log_p = add_pair_slope(table, answer, lapse, nu, v, slope)
         else:
-            log_p = add_choice(table, answer, lapse, v, slope)
+            log_p = add_choice_slope(table, answer, lapse, v, slope)
         total += table.count[answer] * log_p
     return total
 
 
 @scalar
-def add_choice(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) -> Any:
-    """Return the log probability of a choice from a set, and add its slope times its count."""
-    first, last = table.start[answer], table.start[answer + 1]
+def add_choice_slope(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) -> Any:
+    """Return the log probability of a choice; add its slope times its count."""
+    first, stop = table.start[answer], table.start[answer + 1]
     total, best = 0.0, table.member[first]
-    for k in range(first, last):
+    for k in range(first, stop):
         total += v[0, table.member[k]]
     attentive = (1.0 - lapse) * v[0, best] / total
-    probability = attentive + lapse / (last - first)
+    probability = attentive + lapse / (stop - first)
     pull = table.count[answer] * attentive / probability
     slope[best] += pull
-    for k in range(first, last):
+    for k in range(first, stop):
         slope[table.member[k]] -= pull * v[0, table.member[k]] / total
     return math.log(probability)
 
 
 @scalar
-def add_best_and_worst(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) -> Any:
-    """Return the log probability of the best and the worst of a set, and add its slope times its
-    count."""
-    first, last = table.start[answer], table.start[answer + 1]
-    m, best, worst = last - first, table.member[first], table.member[first + 1]
+def add_best_worst_slope(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) -> Any:
+    """Return the log probability of best and worst; add its slope times its count."""
+    first, stop = table.start[answer], table.start[answer + 1]
+    m, best, worst = stop - first, table.member[first], table.member[first + 1]
     total, inverses = 0.0, 0.0
-    for k in range(first, last):
+    for k in range(first, stop):
         total += v[0, table.member[k]]
         inverses += v[1, table.member[k]]
     pairs = total * inverses - m
@@ -83,7 +82,7 @@ def add_best_and_worst(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) 
     pull = table.count[answer] * attentive / probability
     slope[best] += pull
     slope[worst] -= pull
-    for k in range(first, last):
+    for k in range(first, stop):
         i = table.member[k]
         slope[i] -= pull * (v[0, i] * inverses - v[1, i] * total) / pairs
     return math.log(probability)
@@ -92,28 +91,23 @@ def add_best_and_worst(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) 
 @scalar
 def pair_probability(table: Any, answer: Any, lapse: Any, v: Any, side: Any) -> Any:
     """Return the probability of one of two options given that one is chosen."""
-    one, other = (
-        table.member[table.start[answer] + side],
-        table.member[table.start[answer] + 1 - side],
-    )
-    return (1.0 - lapse) * v[0, one] / (v[0, one] + v[0, other]) + 0.5 * lapse
+    i = table.member[table.start[answer] + side]
+    j = table.member[table.start[answer] + 1 - side]
+    return (1.0 - lapse) * v[0, i] / (v[0, i] + v[0, j]) + 0.5 * lapse
 
 
 @scalar
-def add_pair(table: Any, answer: Any, lapse: Any, nu: Any, v: Any, slope: Any) -> Any:
-    """Return the log probability of the first of two options or of a tie, and add its slope times
-    its count."""
-    p, rest = (
-        pair_probability(table, answer, lapse, v, 0),
-        pair_probability(table, answer, lapse, v, 1),
-    )
-    # of p with the difference of log worths
-    change = (p - 0.5 * lapse) * (rest - 0.5 * lapse) / (1.0 - lapse)
-    odds, tilt = nu * math.sqrt(p * rest), 0.5 * change * (1.0 / p - 1.0 / rest)
+def add_pair_slope(table: Any, answer: Any, lapse: Any, nu: Any, v: Any, slope: Any) -> Any:
+    """Return the log probability of a pair's outcome; add its slope times its count."""
+    p = pair_probability(table, answer, lapse, v, 0)
+    p_rest = pair_probability(table, answer, lapse, v, 1)
+    # derivative of p by the difference of log worths
+    change = (p - 0.5 * lapse) * (p_rest - 0.5 * lapse) / (1.0 - lapse)
+    tie_odds, tilt = nu * math.sqrt(p * p_rest), 0.5 * change * (1.0 / p - 1.0 / p_rest)
     pull, log_p = change / p, math.log(p)
     if table.tied[answer]:
-        pull, log_p = tilt, math.log(odds)
-    pull = table.count[answer] * (pull - tilt * odds / (1.0 + odds))
+        pull, log_p = tilt, math.log(tie_odds)
+    pull = table.count[answer] * (pull - tilt * tie_odds / (1.0 + tie_odds))
     slope[table.member[table.start[answer]]] += pull
     slope[table.member[table.start[answer] + 1]] -= pull
-    return log_p - math.log1p(odds)
+    return log_p - math.log1p(tie_odds)

@@ -24,19 +24,18 @@ from thali._inference.numerics.trajectories import (
 )
 
 from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
-from .likelihood import compute_slope, pair_probability, read_weights
+from .likelihood import compute_slope, compute_weights, pair_probability
 
-S, SIGMA, LAMBDA = range(3)  # places among the standard deviations
+S, SIGMA, LAMBDA = range(3)  # indices of the standard deviations
 EFFECT_SD = 0.5  # prior standard deviation of effects of columns
-LEAPS_ALONE, LEAPS_TOGETHER = 2, 4
-ACCEPTANCE_OF_WALKS = 0.4
-LARGEST_LOG_SIGMA = 20.0  # where trajectories that go astray end
+N_PERSON_LEAPS, N_COMMON_LEAPS = 2, 4
+WALK_ACCEPTANCE = 0.4
+MAX_LOG_SIGMA = 20.0  # limit for diverging trajectories
 
 
 @scalar
-def expected_worth(z: Any, mean: Any, p: Any, option: Any) -> Any:
-    """Return the log worth of an option that people with the columns and directions z of person p
-    have on average."""
+def mean_worth(z: Any, mean: Any, p: Any, option: Any) -> Any:
+    """Return the mean log worth of an option given z of person p."""
     total = 0.0
     for r in range(z.shape[1]):
         total += z[p, r] * mean[r, option]
@@ -44,42 +43,45 @@ def expected_worth(z: Any, mean: Any, p: Any, option: Any) -> Any:
 
 
 @part
-def combine(
-    table: Any, state: Any, mean: Any, of_mean: Any, of_values: Any, values: Any, result: Any
+def combine_with_means(
+    table: Any, state: Any, mean: Any, mean_factor: Any, x_factor: Any, x: Any, combination: Any
 ) -> None:
-    """Write a multiple of M' z and one of values (seen,), added and centred for each person."""
+    """Write mean_factor M' z + x_factor x (seen,), centred for each person."""
     for p in range(state.z.shape[0]):
-        first, last = table.first_option[p], table.first_option[p + 1]
+        first, stop = table.first_option[p], table.first_option[p + 1]
         level = 0.0
-        for i in range(first, last):
-            result[i] = (
-                of_mean * expected_worth(state.z, mean, p, table.option[i]) + of_values * values[i]
+        for i in range(first, stop):
+            combination[i] = (
+                mean_factor * mean_worth(state.z, mean, p, table.option[i]) + x_factor * x[i]
             )
-            level += result[i] / (last - first)
-        for i in range(first, last):
-            result[i] -= level
+            level += combination[i] / (stop - first)
+        for i in range(first, stop):
+            combination[i] -= level
 
 
 @part
 def evaluate_people(table: Any, state: Any, u: Any, log_likelihood: Any, slope: Any) -> None:
-    """Write the log-likelihood of each person (N,) at log worths u (seen,), and its slope
-    (seen,)."""
+    """Write log-likelihoods (N,) at log worths u (seen,), and their slopes (seen,)."""
     for p in range(log_likelihood.size):
-        own = slice(table.first_option[p], table.first_option[p + 1])
-        log_likelihood[p] = compute_slope(table, table.lapse, state.nu[0], p, u[own], slope[own])
+        person_slice = slice(table.first_option[p], table.first_option[p + 1])
+        log_likelihood[p] = compute_slope(
+            table, table.lapse, state.nu[0], p, u[person_slice], slope[person_slice]
+        )
 
 
 @scalar
-def person_square(table: Any, values: Any, p: Any) -> Any:
-    """Return the matrix (m, m) of person p among such matrices of all people."""
+def person_matrix(table: Any, values: Any, p: Any) -> Any:
+    """Return the matrix (m, m) of person p from matrices of all people."""
     m = table.first_option[p + 1] - table.first_option[p]
     return values[table.first_square[p] : table.first_square[p + 1]].reshape(m, m)
 
 
 @scalar
 def row_precision(table: Any, state: Any, r: Any) -> Any:
-    """Return the prior precision of a row of `mean`: worths, effects of a column, loadings of a
-    direction."""
+    """Return the prior precision of a row of `mean`.
+
+    Rows are worths, effects of columns, and loadings of directions.
+    """
     if r >= table.x.shape[1]:
         return math.exp(-2.0 * state.log_sds[LAMBDA])
     return EFFECT_SD**-2.0 if r > 0 else math.exp(-2.0 * state.log_sds[S])
@@ -87,7 +89,7 @@ def row_precision(table: Any, state: Any, r: Any) -> Any:
 
 @scalar
 def count_deviations(table: Any) -> Any:
-    """Return the number of free deviations: for each person one less than the options seen."""
+    """Count free deviations: for each person, one less than the options seen."""
     return table.option.size - table.x.shape[0]
 
 
@@ -95,20 +97,21 @@ def count_deviations(table: Any) -> Any:
 
 
 class PersonTarget(NamedTuple):
-    """The density of the log worths of a person, f integrated out."""
+    """The density of the log worths of a person, with f integrated out."""
 
     table: Any
     p: Any
     nu: Any
     centre: Any  # (m,) M' x
     precision: Any  # (m, m) of deviations
-    log_likelihood: Any  # (1,) at the last place
+    log_likelihood: Any  # (1,) at the last point
 
 
 @evaluate.register(PersonTarget)
-def _evaluate_person(target: Any, place: Any, slope: Any) -> Any:
-    table, off = target.table, place - target.centre
-    value = compute_slope(table, table.lapse, target.nu, target.p, place, slope)
+def _evaluate_person(target: Any, u: Any, slope: Any) -> Any:
+    """Return the log density of a person's log worths, and write its slope (m,)."""
+    table, off = target.table, u - target.centre
+    value = compute_slope(table, table.lapse, target.nu, target.p, u, slope)
     target.log_likelihood[0] = value
     pull = np.zeros(off.size)
     for i in range(off.size):
@@ -123,25 +126,21 @@ def _evaluate_person(target: Any, place: Any, slope: Any) -> Any:
 def write_precision(
     table: Any, state: Any, p: Any, loading: Any, root: Any, precision: Any
 ) -> None:
-    r"""Write the precision (m, m) of person p's deviations about M' x, where f is integrated out.
+    r"""Write the precision (m, m) of person p's deviations, with f integrated out.
 
     It is (C - V V^T) / sigma^2 with C = I - 11^T / m, V^T = L^-1 W of the centred loadings W, and
     L L^T = sigma^2 I + W W^T; V goes into `loading` (m, K), L into `root` (K, K).
     """
     m, K = loading.shape
-    first, q, variance = (
-        table.first_option[p],
-        table.x.shape[1],
-        math.exp(2.0 * state.log_sds[SIGMA]),
-    )
+    first, q = table.first_option[p], table.x.shape[1]
+    variance = math.exp(2.0 * state.log_sds[SIGMA])
     for k in range(K):
         for i in range(m):
             loading[i, k] = state.mean[q + k, table.option[first + i]]
         loading[:, k] -= loading[:, k].mean()
-        for other in range(k + 1):
-            root[k, other] = dot(loading[:, k], loading[:, other]) + (
-                variance if k == other else 0.0
-            )
+        for h in range(k + 1):
+            root[k, h] = dot(loading[:, k], loading[:, h])
+        root[k, k] += variance
     factorise(root, root)
     for i in range(m):
         solve_lower(root, loading[i])
@@ -155,26 +154,21 @@ def write_precision(
 
 @part
 def move_person(rng: np.random.Generator, table: Any, state: Any, p: Any, gain: Any) -> None:
-    """Move person p by a trajectory in the metric of its curvature and precision; then draw f given
-    u."""
+    """Move person p by a trajectory, then sample f given u."""
     first, q, sigma = table.first_option[p], table.x.shape[1], math.exp(state.log_sds[SIGMA])
     m, K = table.first_option[p + 1] - first, state.z.shape[1] - q
-    loading, root, precision, centre = (
-        np.empty((m, K)),
-        np.empty((K, K)),
-        np.empty((m, m)),
-        np.empty(m),
-    )
+    loading, root = np.empty((m, K)), np.empty((K, K))
+    precision, centre = np.empty((m, m)), np.empty(m)
     write_precision(table, state, p, loading, root, precision)
     for i in range(m):
-        centre[i] = expected_worth(table.x, state.mean, p, table.option[first + i])
-    # the last term: of levels
-    metric = person_square(table, state.curvature, p) + precision + 1.0 / (m * sigma**2)
+        centre[i] = mean_worth(table.x, state.mean, p, table.option[first + i])
+    # the last term is that of the level
+    metric = person_matrix(table, state.curvature, p) + precision + 1.0 / (m * sigma**2)
     factorise(metric, metric)
     u = state.u[first : first + m]
-    target, place = PersonTarget(table, p, state.nu[0], centre, precision, np.empty(1)), u.copy()
-    if run_trajectory(rng, target, metric, place, state.log_step[p : p + 1], LEAPS_ALONE, gain):
-        u[:] = place - place.mean()
+    target, u_new = PersonTarget(table, p, state.nu[0], centre, precision, np.empty(1)), u.copy()
+    if run_trajectory(rng, target, metric, u_new, state.log_step[p : p + 1], N_PERSON_LEAPS, gain):
+        u[:] = u_new - u_new.mean()
         state.log_likelihood[p] = target.log_likelihood[0]
     f = state.z[p, q:]
     for k in range(K):
@@ -186,30 +180,29 @@ def move_person(rng: np.random.Generator, table: Any, state: Any, p: Any, gain: 
 
 
 @scalar
-def draw_level(rng: np.random.Generator, table: Any, state: Any, p: Any) -> Any:
-    """Draw the level of person p's log worths, which are kept centred."""
-    first, last = table.first_option[p], table.first_option[p + 1]
-    level = rng.standard_normal() * math.exp(state.log_sds[SIGMA]) / math.sqrt(last - first)
-    for i in range(first, last):
-        level += expected_worth(state.z, state.mean, p, table.option[i]) / (last - first)
+def sample_level(rng: np.random.Generator, table: Any, state: Any, p: Any) -> Any:
+    """Sample the level of person p's log worths, which are kept centred."""
+    first, stop = table.first_option[p], table.first_option[p + 1]
+    level = rng.standard_normal() * math.exp(state.log_sds[SIGMA]) / math.sqrt(stop - first)
+    for i in range(first, stop):
+        level += mean_worth(state.z, state.mean, p, table.option[i]) / (stop - first)
     return level
 
 
 @part
-def draw_mean(rng: np.random.Generator, table: Any, state: Any) -> None:
-    """Draw M and W: a normal regression of each option on z, given a level drawn for each
-    person."""
+def sample_mean(rng: np.random.Generator, table: Any, state: Any) -> None:
+    """Sample M and W by a normal regression of each option on z."""
     (w, n), precision = state.mean.shape, math.exp(-2.0 * state.log_sds[SIGMA])
     matrix, along = np.zeros((n, w, w)), np.zeros((n, w))
     for p in range(state.z.shape[0]):
-        level = draw_level(rng, table, state, p)
+        level = sample_level(rng, table, state, p)
         for i in range(table.first_option[p], table.first_option[p + 1]):
             option = table.option[i]
             for r in range(w):
                 weight = precision * state.z[p, r]
                 along[option, r] += weight * (state.u[i] + level)
-                for other in range(r + 1):
-                    matrix[option, r, other] += weight * state.z[p, other]
+                for s in range(r + 1):
+                    matrix[option, r, s] += weight * state.z[p, s]
     for option in range(n):
         for r in range(w):
             matrix[option, r, r] += row_precision(table, state, r)
@@ -218,7 +211,7 @@ def draw_mean(rng: np.random.Generator, table: Any, state: Any) -> None:
         state.mean[:, option] = along[option]
 
 
-# 3. Standard deviations and nu by slices; directions along what leaves all u as they are ----------
+# 3. Standard deviations and nu by slices; moves of directions that leave all u unchanged ----------
 
 
 class ScaleLine(NamedTuple):
@@ -232,6 +225,7 @@ class ScaleLine(NamedTuple):
 
 @log_density.register(ScaleLine)
 def _log_density_of_scale(line: Any, x: Any) -> Any:
+    """Return the log density at x, up to a constant."""
     return (
         line.power * x
         - line.down * math.exp(-2.0 * x)
@@ -240,43 +234,47 @@ def _log_density_of_scale(line: Any, x: Any) -> Any:
     )
 
 
-class TieLine(NamedTuple):
+class DavidsonTieLine(NamedTuple):
     """The density of log nu given the answers, with sqrt(p (1 - p)) of each."""
 
     table: Any
     balance: Any  # (answers,)
 
 
-@log_density.register(TieLine)
+@log_density.register(DavidsonTieLine)
 def _log_density_of_tie(line: Any, log_tie: Any) -> Any:
+    """Return the log density of log nu, up to a constant."""
     table, nu, total = line.table, math.exp(log_tie), -0.5 * (log_tie / TIE_SD) ** 2
     for answer in range(table.count.size):
-        own = log_tie if table.tied[answer] else 0.0
-        total += table.count[answer] * (own - math.log1p(nu * line.balance[answer]))
+        log_weight = log_tie if table.tied[answer] else 0.0
+        total += table.count[answer] * (log_weight - math.log1p(nu * line.balance[answer]))
     return total
 
 
 @part
-def draw_tie(rng: np.random.Generator, table: Any, state: Any) -> None:
-    """Draw nu given the log worths of all people."""
+def sample_tie(rng: np.random.Generator, table: Any, state: Any) -> None:
+    """Sample nu given the log worths of all people, by a slice."""
     balance = np.empty(table.count.size)
     for p in range(table.x.shape[0]):
-        v = read_weights(state.u[table.first_option[p] : table.first_option[p + 1]])
+        v = compute_weights(state.u[table.first_option[p] : table.first_option[p + 1]])
         for answer in range(table.first_answer[p], table.first_answer[p + 1]):
-            one, other = (
-                pair_probability(table, answer, table.lapse, v, 0),
-                pair_probability(table, answer, table.lapse, v, 1),
-            )
-            balance[answer] = math.sqrt(one * other)
-    state.nu[0] = math.exp(draw_on_line(rng, TieLine(table, balance), math.log(state.nu[0]), 1.0))
+            p_first = pair_probability(table, answer, table.lapse, v, 0)
+            p_second = pair_probability(table, answer, table.lapse, v, 1)
+            balance[answer] = math.sqrt(p_first * p_second)
+    state.nu[0] = math.exp(
+        draw_on_line(rng, DavidsonTieLine(table, balance), math.log(state.nu[0]), 1.0)
+    )
     evaluate_people(table, state, state.u, state.log_likelihood, np.empty(state.u.size))
 
 
 @part
-def draw_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known: Any) -> None:
-    """Draw sigma, s and lambda: half-normal(1), log-normal, half-normal(1) before the data."""
+def sample_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known: Any) -> None:
+    """Sample sigma, s and lambda by slices.
+
+    Their priors are half-normal(1), log-normal and half-normal(1).
+    """
     log_sds, off, loadings = state.log_sds, np.empty(state.u.size), state.mean[table.x.shape[1] :]
-    combine(table, state, state.mean, -1.0, 1.0, state.u, off)
+    combine_with_means(table, state, state.mean, -1.0, 1.0, state.u, off)
     line = ScaleLine(1.0 - count_deviations(table), 0.5 * sum_squares(off), 0.5, 0.0)
     log_sds[SIGMA] = draw_on_line(rng, line, log_sds[SIGMA], 0.5)
     if not is_spread_known:
@@ -293,8 +291,7 @@ def draw_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known: 
 
 @part
 def move_directions(rng: np.random.Generator, table: Any, state: Any) -> None:
-    """Move f + c x with M_r - c' W for each column x of r, then e^-a f with e^a W for each
-    direction."""
+    """Shift directions against M, and scale them against W, leaving u unchanged."""
     (N, q), n = table.x.shape, table.n_options
     f, W = state.z[:, q:], state.mean[q:]
     K = len(W)
@@ -303,10 +300,9 @@ def move_directions(rng: np.random.Generator, table: Any, state: Any) -> None:
         x, worths, precision = state.z[:, r], state.mean[r], row_precision(table, state, r)
         for k in range(K):
             shift[k] = precision * dot(W[k], worths) - dot(x, f[:, k])
-            for other in range(k + 1):
-                matrix[k, other] = precision * dot(W[k], W[other]) + (
-                    sum_squares(x) if k == other else 0.0
-                )
+            for h in range(k + 1):
+                matrix[k, h] = precision * dot(W[k], W[h])
+            matrix[k, k] += sum_squares(x)
         factorise(matrix, matrix)
         draw_normal(rng, matrix, shift)
         for k in range(K):
@@ -327,10 +323,10 @@ def move_directions(rng: np.random.Generator, table: Any, state: Any) -> None:
 @scalar
 def log_prior(table: Any, state: Any, mean: Any, log_sigma: Any) -> Any:
     """Return the log prior density of M, W and log sigma given s and lambda, up to a constant."""
-    value = log_sigma - 0.5 * math.exp(2.0 * log_sigma)
+    log_p = log_sigma - 0.5 * math.exp(2.0 * log_sigma)
     for r in range(mean.shape[0]):
-        value -= 0.5 * row_precision(table, state, r) * sum_squares(mean[r])
-    return value
+        log_p -= 0.5 * row_precision(table, state, r) * sum_squares(mean[r])
+    return log_p
 
 
 class CommonTarget(NamedTuple):
@@ -339,63 +335,73 @@ class CommonTarget(NamedTuple):
     table: Any
     state: Any
     standardised: Any  # (seen,)
-    u: Any  # (seen,) at the last place
-    log_likelihood: Any  # (N,) at the last place
+    u: Any  # (seen,) at the last point
+    log_likelihood: Any  # (N,) at the last point
 
 
 @evaluate.register(CommonTarget)
-def _evaluate_common(target: Any, place: Any, slope: Any) -> Any:
-    table, state, size, own = target.table, target.state, place.size - 1, np.empty(target.u.size)
-    mean, of_mean = place[:size].reshape(state.mean.shape), slope[:size].reshape(state.mean.shape)
-    log_sigma = min(place[size], LARGEST_LOG_SIGMA)
+def _evaluate_common(target: Any, point: Any, slope: Any) -> Any:
+    """Return the log density of M, W and log sigma, and write its slope (size + 1,)."""
+    table, state, size, u_slope = (
+        target.table,
+        target.state,
+        point.size - 1,
+        np.empty(target.u.size),
+    )
+    mean, mean_slope = (
+        point[:size].reshape(state.mean.shape),
+        slope[:size].reshape(state.mean.shape),
+    )
+    log_sigma = min(point[size], MAX_LOG_SIGMA)
     sigma = math.exp(log_sigma)
-    combine(table, state, mean, 1.0, sigma, target.standardised, target.u)
-    evaluate_people(table, state, target.u, target.log_likelihood, own)
-    slope[size] = 1.0 - sigma**2 + sigma * dot(own, target.standardised)
+    combine_with_means(table, state, mean, 1.0, sigma, target.standardised, target.u)
+    evaluate_people(table, state, target.u, target.log_likelihood, u_slope)
+    slope[size] = 1.0 - sigma**2 + sigma * dot(u_slope, target.standardised)
     for r in range(mean.shape[0]):
-        of_mean[r] = -row_precision(table, state, r) * mean[r]
+        mean_slope[r] = -row_precision(table, state, r) * mean[r]
     for p in range(state.z.shape[0]):
         for i in range(table.first_option[p], table.first_option[p + 1]):
             for r in range(mean.shape[0]):
-                of_mean[r, table.option[i]] += state.z[p, r] * own[i]
+                mean_slope[r, table.option[i]] += state.z[p, r] * u_slope[i]
     return target.log_likelihood.sum() + log_prior(table, state, mean, log_sigma)
 
 
 @part
-def move_together(rng: np.random.Generator, table: Any, state: Any, gain: Any) -> None:
+def move_common(rng: np.random.Generator, table: Any, state: Any, gain: Any) -> None:
     """Move M, W, log sigma and all u by a trajectory."""
     N, size, off = table.x.shape[0], state.mean.size, np.empty(state.u.size)
-    combine(table, state, state.mean, -1.0, 1.0, state.u, off)
+    combine_with_means(table, state, state.mean, -1.0, 1.0, state.u, off)
     off *= math.exp(-state.log_sds[SIGMA])
-    place, root = np.append(state.mean, state.log_sds[SIGMA]), state.metric.copy()
+    point, root = np.append(state.mean, state.log_sds[SIGMA]), state.metric.copy()
     for i in range(size):
         root[i, i] += row_precision(table, state, i // table.n_options)
     root[size, size] += 2.0
     factorise(root, root)
     target = CommonTarget(table, state, off, np.empty(off.size), np.empty(N))
-    if run_trajectory(rng, target, root, place, state.log_step[N:], LEAPS_TOGETHER, gain):
-        state.mean[:], state.log_sds[SIGMA] = place[:size].reshape(state.mean.shape), place[size]
+    if run_trajectory(rng, target, root, point, state.log_step[N:], N_COMMON_LEAPS, gain):
+        state.mean[:], state.log_sds[SIGMA] = point[:size].reshape(state.mean.shape), point[size]
         state.u[:], state.log_likelihood[:] = target.u, target.log_likelihood
 
 
-# 5. Walks of log sigma, alone and with the scale of worths, which carry all u ---------------------
+# 5. Walks of log sigma, alone and with the scale of worths, which transport all u -----------------
 
 
 @part
 def decompose_curvature(table: Any, state: Any, p: Any) -> None:
-    """Write the axes of person p's curvature, as rows, and the curvature along each; the last axis
-    is the level."""
-    curvature = person_square(table, state.curvature, p)
+    """Write axes of person p's curvature as rows, and the curvature along each.
+
+    The last axis is the level.
+    """
+    curvature = person_matrix(table, state.curvature, p)
     m = len(curvature)
     bends, columns = np.linalg.eigh(curvature + (1.0 + np.trace(curvature)) / m)
-    person_square(table, state.axes, p)[:] = columns.T
+    person_matrix(table, state.axes, p)[:] = columns.T
     state.bends[table.first_option[p] : table.first_option[p + 1]] = bends
 
 
 @part
-def carry_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any) -> Any:
-    r"""Carry all u from their normal approximations to those at a new M and sigma; returns the log
-    Jacobian.
+def transport_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any) -> Any:
+    r"""Move all u between normal approximations; return the log Jacobian.
 
     Tuning averaged the curvature H and b = H u + slope at u. The approximation has the precision
     :math:`A = H + C / \sigma^2` and the mean :math:`A^{-1} (b + M'z / \sigma^2)`, and
@@ -403,26 +409,24 @@ def carry_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any) -> A
     """
     log_jacobian, centre, new_centre = 0.0, np.empty(u.size), np.empty(u.size)
     old, new = math.exp(-2.0 * state.log_sds[SIGMA]), math.exp(-2.0 * log_sigma)
-    combine(table, state, state.mean, 1.0, 0.0, state.u, centre)
-    combine(table, state, mean, 1.0, 0.0, state.u, new_centre)
+    combine_with_means(table, state, state.mean, 1.0, 0.0, state.u, centre)
+    combine_with_means(table, state, mean, 1.0, 0.0, state.u, new_centre)
     u[:] = 0.0
     for p in range(table.x.shape[0]):
-        own, axes = (
-            slice(table.first_option[p], table.first_option[p + 1]),
-            person_square(table, state.axes, p),
-        )
-        pull, new_pull = (
-            state.pull[own] + old * centre[own],
-            state.pull[own] + new * new_centre[own],
-        )
-        v, new_v, bends = state.u[own], u[own], state.bends[own]
+        person_slice = slice(table.first_option[p], table.first_option[p + 1])
+        axes = person_matrix(table, state.axes, p)
+        pull = state.pull[person_slice] + old * centre[person_slice]
+        new_pull = state.pull[person_slice] + new * new_centre[person_slice]
+        v, new_v, bends = state.u[person_slice], u[person_slice], state.bends[person_slice]
         for k in range(len(axes) - 1):
             axis, before, after = axes[k], bends[k] + old, bends[k] + new
             shrink = math.sqrt(before / after)
-            place = shrink * (dot(axis, v) - dot(axis, pull) / before) + dot(axis, new_pull) / after
+            coordinate = (
+                shrink * (dot(axis, v) - dot(axis, pull) / before) + dot(axis, new_pull) / after
+            )
             log_jacobian += math.log(shrink)
             for i in range(v.size):
-                new_v[i] += place * axis[i]
+                new_v[i] += coordinate * axis[i]
     return log_jacobian
 
 
@@ -430,24 +434,30 @@ def carry_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any) -> A
 def joint_log_density(
     table: Any, state: Any, mean: Any, log_sigma: Any, u: Any, log_likelihood: Any
 ) -> Any:
-    """Return the log density of M, W, log sigma and all u, given f, s, lambda and nu, up to a
-    constant."""
+    """Return the log density of M, W, log sigma and all u.
+
+    It is given f, s, lambda and nu, up to a constant.
+    """
     off = np.empty(u.size)
-    combine(table, state, mean, -1.0, 1.0, u, off)
-    of_people = log_likelihood.sum() - 0.5 * sum_squares(off) * math.exp(-2.0 * log_sigma)
+    combine_with_means(table, state, mean, -1.0, 1.0, u, off)
+    people_term = log_likelihood.sum() - 0.5 * sum_squares(off) * math.exp(-2.0 * log_sigma)
     return (
-        of_people - count_deviations(table) * log_sigma + log_prior(table, state, mean, log_sigma)
+        people_term - count_deviations(table) * log_sigma + log_prior(table, state, mean, log_sigma)
     )
 
 
 @part
-def walk_scales(rng: np.random.Generator, table: Any, state: Any, kind: Any, gain: Any) -> None:
-    """Walk in log sigma; where `kind` is 1 with the log scale of the population's worths."""
-    step = math.exp(state.log_walk[kind]) * rng.standard_normal()
+def walk_scale(
+    rng: np.random.Generator, table: Any, state: Any, with_worths: Any, gain: Any
+) -> None:
+    """Walk in log sigma; `with_worths` 1 also scales the population's worths."""
+    step = math.exp(state.log_walk[with_worths]) * rng.standard_normal()
     mean, log_sigma = state.mean.copy(), state.log_sds[SIGMA] + step
-    mean[0] *= math.exp(kind * step)
+    mean[0] *= math.exp(with_worths * step)
     u, log_likelihood = np.empty(state.u.size), np.empty(state.log_likelihood.size)
-    log_ratio = carry_people(table, state, mean, log_sigma, u) + kind * table.n_options * step
+    log_ratio = (
+        transport_people(table, state, mean, log_sigma, u) + with_worths * table.n_options * step
+    )
     evaluate_people(table, state, u, log_likelihood, np.empty(u.size))
     log_ratio += joint_log_density(table, state, mean, log_sigma, u, log_likelihood)
     log_ratio -= joint_log_density(
@@ -456,4 +466,4 @@ def walk_scales(rng: np.random.Generator, table: Any, state: Any, kind: Any, gai
     if accept(rng, log_ratio):
         state.mean[:], state.log_sds[SIGMA] = mean, log_sigma
         state.u[:], state.log_likelihood[:] = u, log_likelihood
-    state.log_walk[kind] += gain * (compute_acceptance(log_ratio) - ACCEPTANCE_OF_WALKS)
+    state.log_walk[with_worths] += gain * (compute_acceptance(log_ratio) - WALK_ACCEPTANCE)

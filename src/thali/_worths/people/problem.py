@@ -7,21 +7,21 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._labels import shorten
 from thali._model.best_worst import LARGEST_RANKED, RANKING, REVERSED
-from thali._model.design_effects import dependence_of_individuals
+from thali._model.design_effects import describe_individuals
 from thali._people.columns import covariates_of
 from thali._people.populations import ADJUSTED, Individuals, unknown_respondents
 from thali._posterior.dependence import Dependence, of_one_person
 from thali.errors import ArgumentError, DataError, Setting
 
 from ..posterior import WorthProblem
-from .answers import tabulate_answers
+from .answer_table import tabulate_answers
 from .chain import PeopleChain
 from .sweep import PeopleRecord
 
 if TYPE_CHECKING:
     import xarray
 
-# from so many respondents on, worths vary along so many shared directions
+# with fewer respondents, worths have no shared directions; number of directions
 MIN_RESPONDENTS, N_DIRECTIONS = 100, 3
 _DESCRIPTIONS = {
     "log_worth": "population log worth of an option, with a mean of 0 over options",
@@ -44,7 +44,7 @@ class PeopleProblem(WorthProblem):
     """Data of respondents with individual worths, and the settings of a model."""
 
     descriptions = _DESCRIPTIONS
-    record: ClassVar[type[Any]] = PeopleRecord
+    record_class: ClassVar[type[Any]] = PeopleRecord
 
     def __init__(
         self,
@@ -59,74 +59,83 @@ class PeopleProblem(WorthProblem):
         super().__init__(data, lapse, has_ties, rule, spread)
         n_respondents = len(data.respondents)
         self.known = covariates_of(people.by, data.people, n_respondents)
-        self.n_directions = (
-            N_DIRECTIONS
-            if n_respondents >= MIN_RESPONDENTS and data.n_options > N_DIRECTIONS
-            else 0
+        has_directions = n_respondents >= MIN_RESPONDENTS and data.n_options > N_DIRECTIONS
+        self.n_directions = N_DIRECTIONS * has_directions
+        self.table = tabulate_answers(
+            self.converted_data, rule, lapse, has_ties, self.known.matrix[:, 1:]
         )
-        self.table = tabulate_answers(self.in_form, rule, lapse, has_ties, self.known.matrix[:, 1:])
 
     @property
     def dependence(self) -> Dependence:
-        """Describe what the model makes of several answers of a respondent."""
-        given = self.single.questions(self.has_ties).given
-        return dependence_of_individuals(
-            np.bincount(given.respondent, given.times, len(given.respondents))
+        """The treatment of repeated answers of a respondent."""
+        given_answers = self.single_data.questions(self.has_ties).given
+        return describe_individuals(
+            np.bincount(
+                given_answers.respondent, given_answers.times, len(given_answers.respondents)
+            )
         )
 
-    def chain(self, draws: int, tune: int, thin: int, rng: np.random.Generator) -> PeopleChain:
-        """Return a chain at its start."""
+    def build_chain(
+        self, draws: int, tune: int, thin: int, rng: np.random.Generator
+    ) -> PeopleChain:
+        """Build a chain with starting values."""
         settings = self.table, self.spread, self.n_directions, draws, tune, thin
         return PeopleChain(*settings, rng)
 
-    def tree_of_records(
+    def build_tree_from_records(
         self, records: list[PeopleRecord], attributes: dict[str, Any]
     ) -> "xarray.DataTree":
-        """Return the draws of several chains as a tree."""
+        """Build a tree of the draws of several chains."""
         mean, loadings, log_sds, log_tie, log_likelihood, worths = map(
             np.stack, zip(*records, strict=True)
         )
-        stored, n = self.groups(), self.data.n_options
+        stored, n = self.build_data_groups(), self.data.n_options
         centred = mean - mean.mean(axis=-1, keepdims=True)
         loadings = loadings - loadings.mean(axis=-1, keepdims=True)
         residual = np.exp(log_sds[..., 1])
         variance = residual**2 + (loadings**2).sum(axis=(2, 3)) / (n - 1)
-        each = "chain", "draw"
+        dims = "chain", "draw"
         variables: dict[Any, Any] = {
-            "log_worth": ((*each, "option"), centred[:, :, 0]),
-            "spread": (each, np.exp(log_sds[..., 0])),
-            "spread_of_respondents": (each, np.sqrt(variance)),
-            "residual_spread": (each, residual),
-            "log_likelihood": (each, log_likelihood + self._log_coefficient()),
-            "respondent_log_worth": ((*each, "respondent", "option"), worths),
+            "log_worth": ((*dims, "option"), centred[:, :, 0]),
+            "spread": (dims, np.exp(log_sds[..., 0])),
+            "spread_of_respondents": (dims, np.sqrt(variance)),
+            "residual_spread": (dims, residual),
+            "log_likelihood": (dims, log_likelihood + self._sum_log_coefficients()),
+            "respondent_log_worth": ((*dims, "respondent", "option"), worths),
         }
         coordinates: dict[Any, Any] = {"respondent": np.asarray(self.data.respondents, dtype=str)}
         if self.n_directions:
-            variables["loading"] = (*each, "direction", "option"), loadings
+            variables["loading"] = (*dims, "direction", "option"), loadings
             coordinates["direction"] = np.arange(1, self.n_directions + 1)
         if self.known.names:
-            variables["respondent_effect"] = (*each, "known", "option"), centred[:, :, 1:]
-            known = {"known": list(self.known.names), "respondent": coordinates["respondent"]}
-            coordinates |= known
+            variables["respondent_effect"] = (*dims, "known", "option"), centred[:, :, 1:]
+            covariate_coordinates = {
+                "known": list(self.known.names),
+                "respondent": coordinates["respondent"],
+            }
+            coordinates |= covariate_coordinates
             constants = stored.constants | self.known.stored("respondent")
-            stored = stored._replace(constants=constants, coordinates=stored.coordinates | known)
+            stored = stored._replace(
+                constants=constants, coordinates=stored.coordinates | covariate_coordinates
+            )
         attributes = attributes | self.dependence.attributes
-        return self.tree_of_variables(variables, coordinates, log_tie, stored, attributes)
+        return self.build_tree_from_variables(variables, coordinates, log_tie, stored, attributes)
 
-    def _log_coefficient(self) -> float:
-        """Return the sum of the logarithms of multinomial coefficients of the answers of each
-        respondent."""
-        return float(self.single.questions(self.has_ties).compute_respondent_coefficients().sum())
+    def _sum_log_coefficients(self) -> float:
+        """Return the summed log multinomial coefficients of respondents' answers."""
+        return float(
+            self.single_data.questions(self.has_ties).compute_respondent_coefficients().sum()
+        )
 
 
 def refuse_data(data: Any, rule: str, people: Any) -> None:
-    """Refuse data that worths of respondents who differ cannot be fitted to.
+    """Refuse data to which individual worths cannot be fitted.
 
     Raises
     ------
     DataError
-        If respondents are unknown, or there is one; of rankings with ties; of larger sets whose
-        best and worst are to be those of a ranking.
+        If respondents are unknown, or there is only one; for rankings with ties; for large sets
+        whose best and worst choices are modelled by rankings.
     ArgumentError
         If there are covariates.
     """
@@ -136,8 +145,10 @@ def refuse_data(data: Any, rule: str, people: Any) -> None:
 
 
 def refuse_answers(data: Any, rule: str, people: Any, instead: Any = ADJUSTED) -> None:
-    """Refuse answers that the likelihood of a person has no form for, as `refuse_data` says;
-    `instead` are the people that the sentence names."""
+    """Refuse answers without a likelihood of a person; see `refuse_data`.
+
+    `instead` is the setting of `people` that the message suggests.
+    """
     if data.covariate_names:
         raise ArgumentError(
             Setting("people", people),

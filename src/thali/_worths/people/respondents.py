@@ -1,4 +1,4 @@
-"""Results about respondents of whom each has individual worths."""
+"""Results about respondents with individual worths."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,24 +7,30 @@ from thali._people.respondents import RespondentResults
 from thali._people.segments import HasSegments, Preferences
 from thali._posterior.interval import INTERVAL
 
-from ..of_data import keep_single_choices
-from .check import measure_fit
-from .draws import RespondentDraws
-from .tables import effects_table, find_reached, measure_preferences, scores_table, widen_scores
+from ..data_density import keep_single_choices
+from .answer_check import measure_fit
+from .respondent_draws import RespondentDraws
+from .tables import (
+    find_reached_options,
+    measure_preferences,
+    pivot_scores,
+    tabulate_respondent_effects,
+    tabulate_respondent_scores,
+)
 
 if TYPE_CHECKING:
     import pandas
 
 
 class WorthRespondents(RespondentResults, HasSegments):
-    """Results about respondents of whom each has individual worths.
+    """Results about respondents with individual worths.
 
     `BradleyTerryLuce.respondents`, after a fit with ``people=Individuals()``.
     """
 
-    def __init__(self, model: Any, drawn: RespondentDraws) -> None:
+    def __init__(self, model: Any, respondent_draws: RespondentDraws) -> None:
         super().__init__(model)
-        self._drawn, self._labels = drawn, model._draws.labels
+        self._respondent_draws, self._labels = respondent_draws, model._draws.labels
 
     def individuals(self, wide: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Return the scores of each respondent, from 0 to 100; those of a respondent sum to 100.
@@ -35,24 +41,24 @@ class WorthRespondents(RespondentResults, HasSegments):
             q_{pi} = \frac{e^{u_{pi}}}{e^{u_{pi}} + a - 1}
 
         with the log worths u of respondent p less their mean, and a options in a set as respondents
-        were shown it, the mean of the data. The score of an option that a respondent never saw is
-        what the answers of others say.
+        were shown it, the mean of the data. The score of an unseen option is inferred from
+        the answers of other respondents.
 
         Parameters
         ----------
         wide : bool
-            Whether to give a row a respondent, with a column an option.
+            Whether to give one row per respondent, with one column per option.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row a respondent and option: mean (posterior mean of the score), low and high. With
-            `wide` one row a respondent: fit, and the mean score of each option. The fit is the root
-            likelihood, the geometric mean of the probabilities of the respondent's answers, from 0
-            to 1. The best and the worst of a set of a options are one answer, with the probability
-            1 / (a (a - 1)) by chance.
+            One row per respondent and option: mean (posterior mean of the score), low and high.
+            With `wide` one row per respondent: fit, and the mean score of each option. The fit is
+            the root likelihood, the geometric mean of the probabilities of the respondent's
+            answers, from 0 to 1. The best and the worst of a set of a options are one answer, with
+            the probability 1 / (a (a - 1)) by chance.
 
         Raises
         ------
@@ -64,13 +70,15 @@ class WorthRespondents(RespondentResults, HasSegments):
         Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability
         scale, and the fit statistic.
         """
-        model, drawn, labels = self._model, self._drawn, self._labels
-        table = scores_table(drawn, labels, model._score_scale(), ci)
+        model, respondent_draws, labels = self._model, self._respondent_draws, self._labels
+        table = tabulate_respondent_scores(respondent_draws, labels, model._score_scale(), ci)
         if not wide:
             return table
-        data = keep_single_choices(model._data_of_fit())
-        fit = model._once("fit_of_respondents", lambda: measure_fit(model._draws, drawn, data))
-        return widen_scores(table, fit, labels)
+        data = keep_single_choices(model._get_fit_data())
+        fit = model._compute_once(
+            "fit_of_respondents", lambda: measure_fit(model._draws, respondent_draws, data)
+        )
+        return pivot_scores(table, fit, labels)
 
     def effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return the effect on log worths of a unit of each column of `Individuals(by=...)`.
@@ -83,17 +91,17 @@ class WorthRespondents(RespondentResults, HasSegments):
         Returns
         -------
         pandas.DataFrame
-            One row a column of respondents (numbers as they are, labels as "sex[male]" against the
-            first) and option: mean, sd, low and high of the change of the log worth for a unit of
-            the column, beside the mean change of all options; above_0 (the probability that it
-            rises) and ratio (the factor exp(mean) of the worth).
+            One row per column of respondents (numeric columns by name, labels as "sex[male]"
+            compared with the first) and option: mean, sd, low and high of the change of the log
+            worth for a unit of the column, relative to the mean change of all options; above_0 (the
+            probability that it rises) and ratio (the factor exp(mean) of the worth).
 
         Raises
         ------
         ArgumentError
             If the model has no columns `by`, or `ci` is not between 0 and 1.
         """
-        return effects_table(self._drawn, self._labels, ci)
+        return tabulate_respondent_effects(self._respondent_draws, self._labels, ci)
 
     def reach(
         self,
@@ -103,8 +111,9 @@ class WorthRespondents(RespondentResults, HasSegments):
         random_seed: Any = 0,
         ci: float = INTERVAL,
     ) -> "pandas.DataFrame":
-        r"""Return the sets of options that reach most respondents: TURF, total unduplicated reach
-        and frequency.
+        r"""Return the sets of options that reach most respondents (TURF).
+
+        TURF is total unduplicated reach and frequency:
 
         .. math::
 
@@ -112,31 +121,31 @@ class WorthRespondents(RespondentResults, HasSegments):
             \frac1I \right]
 
         An option reaches a respondent whose share of preference for it is above 1 / I, the mean of
-        the I options; with `none`, an option that stands for none of the others, if the respondent
-        prefers it to that.
+        the I options; with `none`, an option that represents none of the others, if the respondent
+        prefers it to `none`.
 
         Parameters
         ----------
         size : int
-            Options of a set, fewer than there are.
+            Number of options in a set, below the number of options.
         top : int
-            How many sets to list.
+            Number of sets in the table.
         none : str, optional
-            The option that stands for none of the others (an anchored scale); it is in no set.
+            The option that represents none of the others (an anchored scale); sets exclude it.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the weights of respondents in intervals.
+            For the weights of respondents in intervals.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row a set, the one that reaches most first: members, reach (the share of respondents
-            whom it reaches, mean over draws), low and high (for the population that they are a
-            sample of, by a Bayesian bootstrap with half a respondent whom every set reaches and
-            half a one whom none does), frequency (how many of its options reach a respondent, on
-            average) and best (the probability that it reaches most; sets that reach as many share
-            it). ``attrs["sets"]`` is the number of sets of this size. Up to a million all are tried
+            One row per set, the highest reach first: members, reach (the share of reached
+            respondents, mean over draws), low and high (for the population of the respondents, by a
+            Bayesian bootstrap with half a respondent whom every set reaches and half a respondent
+            whom no set reaches), frequency (mean number of its options that reach a respondent) and
+            best (the probability of the highest reach; sets with equal reach share it).
+            ``attrs["sets"]`` is the number of sets of this size. Up to a million, all are tried
             (``attrs["exact"]``); of more the search is greedy, with exchanges, and no set reaches
             more than ``attrs["bound"]``. `thali.plots.reach` draws the table.
 
@@ -151,8 +160,8 @@ class WorthRespondents(RespondentResults, HasSegments):
         Nemhauser, Wolsey & Fisher (1978), An analysis of approximations for maximizing submodular
         set functions; Rubin (1981), The Bayesian bootstrap.
         """
-        reached, labels = find_reached(self._drawn, self._labels, none)
+        reached, labels = find_reached_options(self._respondent_draws, self._labels, none)
         return reach_table(reached, labels, size, top, random_seed, ci)
 
     def _preferences(self) -> Preferences:
-        return measure_preferences(self._drawn, self._labels)
+        return measure_preferences(self._respondent_draws, self._labels)

@@ -1,4 +1,4 @@
-"""Answers of respondents who differ, simulated from their prior, and at draws of a fit."""
+"""Simulation of answers of respondents who differ, from the prior and from draws of a fit."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,12 +11,12 @@ from thali._model.prior_sample import PriorSample
 from thali._posterior.view import Posterior
 
 from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
-from ..predictions import WorthDraws
-from ..simulation import observe_each, prior_sample_of
-from .check import part_questions, respondent_probabilities
-from .draws import RespondentDraws
+from ..simulation import build_prior_sample, observe_each
+from ..worth_draws import WorthDraws
+from .answer_check import respondent_probabilities, split_questions
 from .moves import EFFECT_SD
 from .problem import PeopleProblem
+from .respondent_draws import RespondentDraws
 from .sweep import PeopleRecord
 
 
@@ -28,52 +28,59 @@ class SimulatedAnswers(NamedTuple):
 
 
 def simulate_answers(
-    problem: PeopleProblem, worths: WorthDraws, drawn: RespondentDraws, rng: np.random.Generator
+    problem: PeopleProblem,
+    worths: WorthDraws,
+    respondent_draws: RespondentDraws,
+    rng: np.random.Generator,
 ) -> SimulatedAnswers:
-    """Simulate the answers of the respondents of the data to the questions that they were asked, at
-    every draw."""
+    """Simulate the respondents' answers to the questions of the data at every draw."""
     from scipy.sparse import csr_array
 
-    data, has_ties = problem.single, problem.has_ties
-    asked = data.questions(has_ties)
-    parts = part_questions(asked)
-    times = parts.asked.check_integer_totals()[:, None]
-    each = np.arange(len(parts.answer))
-    summed = csr_array((np.ones(len(each)), (parts.answer, each)), (len(asked.counts), len(each)))
-    counts, log_likelihood = np.empty((drawn.n_draws, len(asked.counts))), np.empty(drawn.n_draws)
-    for some in iterate_slices(drawn.n_draws, len(each)):
+    data, has_ties = problem.single_data, problem.has_ties
+    questions = data.questions(has_ties)
+    parts = split_questions(questions)
+    times = parts.questions.check_integer_totals()[:, None]
+    columns = np.arange(len(parts.answer))
+    sum_matrix = csr_array(
+        (np.ones(len(columns)), (parts.answer, columns)), (len(questions.counts), len(columns))
+    )
+    counts, log_likelihood = (
+        np.empty((respondent_draws.n_draws, len(questions.counts))),
+        np.empty(respondent_draws.n_draws),
+    )
+    for draws in iterate_slices(respondent_draws.n_draws, len(columns)):
         probabilities = respondent_probabilities(
-            worths.take(some), drawn.take(some), data, parts, has_ties
+            worths.take(draws), respondent_draws.take(draws), data, parts, has_ties
         )
         p = probabilities(slice(0, len(parts.question)))
-        given = draw_answers(rng, times, p, parts.asked.start)
-        counts[some] = (summed @ given).T
-        for draw, (of_draw, own) in enumerate(zip(given.T, p, strict=True), some.start):
-            log_likelihood[draw] = parts.asked.with_counts(of_draw).log_likelihoods(own).sum()
+        simulated = draw_answers(rng, times, p, parts.questions.start)
+        counts[draws] = (sum_matrix @ simulated).T
+        for draw, (draw_counts, draw_p) in enumerate(zip(simulated.T, p, strict=True), draws.start):
+            answered = parts.questions.with_counts(draw_counts)
+            log_likelihood[draw] = answered.log_likelihoods(draw_p).sum()
     return SimulatedAnswers(counts, log_likelihood)
 
 
 def observe_counts(problem: PeopleProblem, counts: np.ndarray) -> dict[str, np.ndarray]:
-    """Return counts of answers (draws, answers) as the variables of `observed_data`, arrays (draws,
-    ...)."""
-    return observe_each(problem, [problem.single.with_answers(of_draw) for of_draw in counts])
+    """Return counts of answers (draws, answers) as variables of `observed_data`."""
+    data_sets = [problem.single_data.with_answers(draw_counts) for draw_counts in counts]
+    return observe_each(problem, data_sets)
 
 
-def draw_record(problem: PeopleProblem, rngs: Sequence[np.random.Generator]) -> PeopleRecord:
-    """Draw parameters and the worths of all respondents from the prior, once with each
-    generator."""
+def sample_people_record(
+    problem: PeopleProblem, rngs: Sequence[np.random.Generator]
+) -> PeopleRecord:
+    """Sample parameters and all respondents' worths from the prior, once per generator."""
     (N, q), n, K = problem.table.x.shape, problem.data.n_options, problem.n_directions
     rows = []
     for rng in rngs:
-        log_s = (
-            LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
-            if problem.spread is None
-            else np.log(problem.spread)
-        )
+        if problem.spread is None:
+            log_s = LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
+        else:
+            log_s = np.log(problem.spread)
         sigma, size = np.abs(rng.standard_normal(2))
-        mean = (
-            rng.standard_normal((q, n)) * np.array([np.exp(log_s), *[EFFECT_SD] * (q - 1)])[:, None]
-        )
+        row_sds = np.array([np.exp(log_s), *[EFFECT_SD] * (q - 1)])
+        mean = rng.standard_normal((q, n)) * row_sds[:, None]
         loadings = size * rng.standard_normal((K, n))
         worths = (
             problem.table.x @ mean
@@ -88,17 +95,24 @@ def draw_record(problem: PeopleProblem, rngs: Sequence[np.random.Generator]) -> 
     return PeopleRecord(*(np.array(values) for values in zip(*rows, strict=True)))
 
 
-def sample_prior(
+def sample_people_prior(
     problem: Any,
     record: Any,
     rngs: Sequence[np.random.Generator],
-    draws_of: Any,
-    respondents_of: Any,
+    read_draws: Any,
+    read_respondents: Any,
 ) -> PriorSample:
-    """Return draws from the prior, one for each generator, and data of the same design at each;
-    `draws_of` and `respondents_of` read a posterior."""
-    posterior = Posterior(problem.tree_of_records([record], {}))
-    new = simulate_answers(problem, draws_of(posterior), respondents_of(posterior), rngs[0])
-    return prior_sample_of(
-        posterior, new.log_likelihood, observe_counts(problem, new.counts), [None] * len(rngs)
+    """Sample the prior once with each generator, with data of the same design.
+
+    `read_draws` and `read_respondents` read a posterior.
+    """
+    posterior = Posterior(problem.build_tree_from_records([record], {}))
+    simulation = simulate_answers(
+        problem, read_draws(posterior), read_respondents(posterior), rngs[0]
+    )
+    return build_prior_sample(
+        posterior,
+        simulation.log_likelihood,
+        observe_counts(problem, simulation.counts),
+        [None] * len(rngs),
     )

@@ -4,7 +4,7 @@ r"""One sweep of the sampler of worths of people who differ.
     u_p = M' x_p + W' f_p + d_p, \qquad d_{pi} \sim N(0, \sigma^2), \quad f_{pk} \sim N(0, 1), \quad
     W_{ki} \sim N(0, \lambda^2), \quad M_{0i} \sim N(0, s^2), \quad M_{ri} \sim N(0, .5^2)
 
-:math:`x_p` holds 1 and the standardised columns of a person; :math:`\log s \sim N(\log 1.3, 1)`,
+:math:`x_p` contains 1 and the standardised columns of a person; :math:`\log s \sim N(\log 1.3, 1)`,
 sigma and lambda are half-normal(1), and log nu of ties is N(0, 4). People with equal columns have
 the covariance :math:`\sigma^2 I + W'W`. The state keeps the options that a person has seen, and
 their log worths less the mean.
@@ -14,15 +14,15 @@ A sweep:
 0. nu by a slice, where pairs end in ties;
 1. each person: one Hamiltonian trajectory of two leaps, f integrated out; then f given u, exactly;
 2. M and W given u and f: option by option, given a level drawn for each person;
-3. directions along what leaves u as it is (shifts against M, scales against W); sigma, s and lambda
-   by slices of logs;
-4. M, W and log sigma together with all u, while standardised deviations stay (interweaving, Yu &
+3. directions, leaving u unchanged (shifts against M, scales against W); sigma, s and lambda by
+   slices of logs;
+4. M, W and log sigma together with all u, with standardised deviations fixed (interweaving, Yu &
    Meng 2011);
-5. log sigma, and log sigma with the scale of all worths, by random walks that carry every u from
-   its normal approximation at the old values to that at the new ones.
+5. log sigma, and log sigma with the scale of all worths, by random walks that transport every u
+   from its normal approximation at the old values to that at the new ones.
 
-Where people answer little, u and sigma hold each other fast in steps 1 to 3, and step 4 is slow
-where they answer much.
+With few answers per person, u and sigma are strongly dependent and steps 1 to 3 are slow; with many
+answers, step 4 is slow.
 """
 
 import math
@@ -36,24 +36,24 @@ from thali._inference.numerics.trajectories import dot
 from .likelihood import compute_slope
 from .moves import (
     SIGMA,
-    combine,
+    combine_with_means,
     decompose_curvature,
-    draw_level,
-    draw_mean,
-    draw_sds,
-    draw_tie,
     evaluate_people,
-    expected_worth,
+    mean_worth,
+    move_common,
     move_directions,
     move_person,
-    move_together,
-    person_square,
-    walk_scales,
+    person_matrix,
+    sample_level,
+    sample_mean,
+    sample_sds,
+    sample_tie,
+    walk_scale,
 )
 
-DECAY = 0.6  # of the gains of step adaptation
-STEP = 1e-6  # of differences of slopes
-EVALUATIONS = 8  # of the curvature, over which it is averaged
+GAIN_DECAY = 0.6  # of the gains of step adaptation
+DIFFERENCE_STEP = 1e-6  # of differences of slopes
+N_CURVATURES = 8  # curvatures that are averaged in tuning
 
 
 class PeopleState(NamedTuple):
@@ -71,13 +71,13 @@ class PeopleState(NamedTuple):
     pull: np.ndarray  # (seen,) b: H u plus the slope at u, a mean like H
     axes: np.ndarray  # (squares,) of H, as rows; the last one is the level
     bends: np.ndarray  # (seen,) curvature along each
-    n_points: np.ndarray  # (1,) how many curvatures were averaged
+    n_points: np.ndarray  # (1,) number of averaged curvatures
     # (size, size), lower half: curvature of all likelihoods in M, W and log sigma
     metric: np.ndarray
 
 
 class PeopleRecord(NamedTuple):
-    """The draws so far, a row each."""
+    """The draws so far, one row per draw."""
 
     mean: np.ndarray  # (draws, 1 + q, n) worths, effects
     loadings: np.ndarray  # (draws, K, n)
@@ -88,7 +88,7 @@ class PeopleRecord(NamedTuple):
 
 
 @allocating
-def run(
+def run_sweeps(
     rng: np.random.Generator,
     table: Any,
     state: Any,
@@ -99,31 +99,33 @@ def run(
     tune: int,
     thin: Any,
 ) -> None:
-    """Sweeps number `sweep` + 1 to `until`; every `thin`-th one after `tune` is recorded."""
+    """Run sweeps `sweep` + 1 to `until`; record every `thin`-th after `tune`."""
     # The curvature is that at the start, in the second half of tuning its mean over draws of the
     # second quarter.
     half = tune // 2
-    every = max(1, (half - half // 2) // EVALUATIONS)
+    interval = max(1, (half - half // 2) // N_CURVATURES)
     if sweep == 0:
-        combine(table, state, state.mean, 1.0, math.exp(state.log_sds[SIGMA]), state.u, state.u)
+        combine_with_means(
+            table, state, state.mean, 1.0, math.exp(state.log_sds[SIGMA]), state.u, state.u
+        )
         evaluate_people(table, state, state.u, state.log_likelihood, np.empty(state.u.size))
         learn_curvature(table, state, 1.0)
     while sweep < until:
         sweep += 1
         gain = 0.0
         if sweep <= tune:
-            gain = (sweep if sweep <= half else sweep - half) ** -DECAY
+            gain = (sweep if sweep <= half else sweep - half) ** -GAIN_DECAY
         if table.has_ties:
-            draw_tie(rng, table, state)
+            sample_tie(rng, table, state)
         for p in range(table.x.shape[0]):
             move_person(rng, table, state, p, gain)
-        draw_mean(rng, table, state)
+        sample_mean(rng, table, state)
         move_directions(rng, table, state)
-        draw_sds(rng, table, state, is_spread_known)
-        move_together(rng, table, state, gain)
-        for kind in range(2):
-            walk_scales(rng, table, state, kind, gain)
-        if half // 2 < sweep <= half and (half - sweep) % every == 0:
+        sample_sds(rng, table, state, is_spread_known)
+        move_common(rng, table, state, gain)
+        for with_worths in range(2):
+            walk_scale(rng, table, state, with_worths, gain)
+        if half // 2 < sweep <= half and (half - sweep) % interval == 0:
             state.n_points[0] += 1.0
             learn_curvature(table, state, 1.0 / state.n_points[0])
         if sweep > tune and (sweep - tune) % thin == 0:
@@ -132,24 +134,27 @@ def run(
 
 @part
 def learn_curvature(table: Any, state: Any, weight: Any) -> None:
-    """Move the mean curvature of each person by this weight to that at u, by differences of
-    slopes."""
+    """Update each person's mean curvature by the one at u, with this weight."""
     # Without a lapse a curvature is never below 0; a lapse scales it.
     for p in range(table.x.shape[0]):
-        own = slice(table.first_option[p], table.first_option[p + 1])
-        u, pull, curvature = state.u[own], state.pull[own], person_square(table, state.curvature, p)
-        near, slope, moved = np.empty(u.size), np.empty(u.size), u.copy()
+        person_slice = slice(table.first_option[p], table.first_option[p + 1])
+        u, pull, curvature = (
+            state.u[person_slice],
+            state.pull[person_slice],
+            person_matrix(table, state.curvature, p),
+        )
+        moved_slope, slope, u_moved = np.empty(u.size), np.empty(u.size), u.copy()
         compute_slope(table, 0.0, state.nu[0], p, u, slope)
         for i in range(u.size):
-            moved[i] += STEP
-            compute_slope(table, 0.0, state.nu[0], p, moved, near)
-            moved[i] = u[i]
-            bend = (1.0 - table.lapse) * (slope - near) / STEP
+            u_moved[i] += DIFFERENCE_STEP
+            compute_slope(table, 0.0, state.nu[0], p, u_moved, moved_slope)
+            u_moved[i] = u[i]
+            bend = (1.0 - table.lapse) * (slope - moved_slope) / DIFFERENCE_STEP
             curvature[i] += weight * (bend - curvature[i])
             pull[i] += weight * ((1.0 - table.lapse) * slope[i] + dot(bend, u) - pull[i])
         decompose_curvature(table, state, p)
     off = np.empty(state.u.size)
-    combine(table, state, state.mean, -1.0, 1.0, state.u, off)
+    combine_with_means(table, state, state.mean, -1.0, 1.0, state.u, off)
     state.metric[:] = 0.0
     for p in range(table.x.shape[0]):
         add_person_metric(table, state, p, off)
@@ -157,23 +162,18 @@ def learn_curvature(table: Any, state: Any, weight: Any) -> None:
 
 @scalar
 def add_person_metric(table: Any, state: Any, p: Any, off: Any) -> None:
-    """Add the curvature of person p's likelihood in M, W and log sigma, given that in u."""
-    (w, n), first, curvature = (
-        state.mean.shape,
-        table.first_option[p],
-        person_square(table, state.curvature, p),
-    )
+    """Add the curvature of person p's likelihood in M, W and log sigma."""
+    (w, n), first = state.mean.shape, table.first_option[p]
+    curvature = person_matrix(table, state.curvature, p)
     for i in range(curvature.shape[0]):
         bend = 0.0
         for j in range(curvature.shape[0]):
             bend += curvature[i, j] * off[first + j]
             for r in range(w):
-                for other in range(r + 1):
-                    row, column = (
-                        r * n + table.option[first + i],
-                        other * n + table.option[first + j],
-                    )
-                    state.metric[row, column] += state.z[p, r] * state.z[p, other] * curvature[i, j]
+                for s in range(r + 1):
+                    row = r * n + table.option[first + i]
+                    column = s * n + table.option[first + j]
+                    state.metric[row, column] += state.z[p, r] * state.z[p, s] * curvature[i, j]
         for r in range(w):
             state.metric[w * n, r * n + table.option[first + i]] += state.z[p, r] * bend
         state.metric[w * n, w * n] += off[first + i] * bend
@@ -181,8 +181,7 @@ def add_person_metric(table: Any, state: Any, p: Any, off: Any) -> None:
 
 @part
 def record_draw(rng: np.random.Generator, table: Any, state: Any, record: Any, row: Any) -> None:
-    """Record the state; log worths of options that a person has not seen are drawn from the
-    population."""
+    """Record the state; sample unseen log worths of people from the population."""
     q, n, sigma = table.x.shape[1], table.n_options, math.exp(state.log_sds[SIGMA])
     record.mean[row] = state.mean[:q]
     record.loadings[row] = state.mean[q:]
@@ -192,8 +191,8 @@ def record_draw(rng: np.random.Generator, table: Any, state: Any, record: Any, r
     worths = np.empty(n)
     for p in range(table.x.shape[0]):
         for i in range(n):
-            worths[i] = expected_worth(state.z, state.mean, p, i) + sigma * rng.standard_normal()
-        level = draw_level(rng, table, state, p)
+            worths[i] = mean_worth(state.z, state.mean, p, i) + sigma * rng.standard_normal()
+        level = sample_level(rng, table, state, p)
         for i in range(table.first_option[p], table.first_option[p + 1]):
             worths[table.option[i]] = state.u[i] + level
         record.worths[row, p] = worths - worths.mean()

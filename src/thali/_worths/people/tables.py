@@ -1,4 +1,4 @@
-"""Tables of respondents: scores, segments, reach, and effects of what is known of them."""
+"""Tables about respondents: scores, segments, reach, and effects of their covariates."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -7,130 +7,142 @@ import numpy as np
 
 from thali._inference.indexing import iterate_slices
 from thali._inference.seeds import spawn_generators
-from thali._labels import as_label, shorten
-from thali._model.option_scores import ScoreDraws, ScoreScale, place_of, tabulate_scores
+from thali._labels import format_label, shorten
+from thali._model.option_scores import ScoreDraws, ScoreScale, anchor_index, tabulate_scores
 from thali._people.individuals import individuals_table
 from thali._people.reach import draws_held
 from thali._people.segments import Preferences, Segments, spaced_draws
 from thali._posterior.interval import tails_of
 from thali.errors import Argument, ArgumentError
 
-from .draws import RespondentDraws
+from .respondent_draws import RespondentDraws
 
 if TYPE_CHECKING:
     import pandas
 
 
-def scores_table(
-    drawn: RespondentDraws, labels: list[str], scale: ScoreScale, ci: float
+def tabulate_respondent_scores(
+    respondent_draws: RespondentDraws, labels: list[str], scale: ScoreScale, ci: float
 ) -> "pandas.DataFrame":
-    """Return the score of each respondent and option with its interval."""
+    """Return a table of scores of each respondent and option, with intervals."""
 
-    def scores(some: slice) -> np.ndarray:
-        return scale.scores(np.exp(drawn.worths[:, some].astype(float)))
+    def scores(respondents: slice) -> np.ndarray:
+        return scale.compute_scores(np.exp(respondent_draws.worths[:, respondents].astype(float)))
 
-    table = individuals_table(scores, drawn.n_draws, drawn.respondents, labels, "option", ci)
+    table = individuals_table(
+        scores, respondent_draws.n_draws, respondent_draws.respondents, labels, "option", ci
+    )
     table.attrs["measure"] = "preference score"
     return table
 
 
-def widen_scores(
+def pivot_scores(
     scores: "pandas.DataFrame", fit: np.ndarray, labels: list[str]
 ) -> "pandas.DataFrame":
-    """Return a row a respondent: fit, and the mean score of each option, of a table of
-    `scores_table`."""
+    """Reshape scores to one row per respondent: fit, and each option's mean score."""
     from thali._tables import Table
 
-    wide = (
-        scores["mean"]
-        .unstack("option")
-        .loc[list(dict.fromkeys(scores.index.get_level_values(0))), labels]
-    )
+    respondents = list(dict.fromkeys(scores.index.get_level_values(0)))
+    wide = scores["mean"].unstack("option").loc[respondents, labels]
     wide.insert(0, "fit", fit)
     return Table(wide.rename_axis(columns=None))
 
 
-def measure_preferences(drawn: RespondentDraws, labels: list[str]) -> Preferences:
-    r"""Measure how often each respondent prefers each option to another one, all others alike.
+def measure_preferences(respondent_draws: RespondentDraws, labels: list[str]) -> Preferences:
+    r"""Measure how often each respondent prefers each option to another one.
 
     .. math:: v_{ni} = \frac{1}{I - 1} \sum_{j \neq i} \frac{1}{1 + e^{u_{nj} - u_{ni}}}
     """
     n = len(labels)
-    worths = drawn.worths[spaced_draws(drawn.n_draws, len(drawn.respondents), n)]
-    values = np.empty(worths.shape)
+    worths = respondent_draws.worths[
+        spaced_draws(respondent_draws.n_draws, len(respondent_draws.respondents), n)
+    ]
+    preferences = np.empty(worths.shape)
     for i in range(n):
         odds = np.exp(np.clip(worths - worths[..., [i]], -50.0, 50.0))
-        values[..., i] = ((1.0 / (1.0 + odds)).sum(axis=-1) - 0.5) / (n - 1)
-    return Preferences(tuple((label,) for label in labels), values, drawn.respondents)
+        preferences[..., i] = ((1.0 / (1.0 + odds)).sum(axis=-1) - 0.5) / (n - 1)
+    return Preferences(
+        tuple((label,) for label in labels), preferences, respondent_draws.respondents
+    )
 
 
-def find_reached(
-    drawn: RespondentDraws, labels: list[str], none: Any
+def find_reached_options(
+    respondent_draws: RespondentDraws, labels: list[str], none: Any
 ) -> tuple[np.ndarray, list[str]]:
-    """Return which options reach whom (draws, respondents, options), and their labels.
+    """Return which options reach which respondents (draws, respondents, options), with labels.
 
-    They reach those for whom their worth is above the mean of all options, or above that of the
-    option `none`.
+    An option reaches a respondent if its worth is above the mean of all options, or above that
+    of the option `none`.
     """
-    worths = drawn.worths[draws_held(drawn.n_draws, len(drawn.respondents), len(labels))]
+    worths = respondent_draws.worths[
+        draws_held(respondent_draws.n_draws, len(respondent_draws.respondents), len(labels))
+    ]
     if none is None:
         worth = np.exp(worths - worths.max(axis=-1, keepdims=True))
         return worth > worth.mean(axis=-1, keepdims=True), labels
-    at = place_of(none, labels)
-    others = [i for i in range(len(labels)) if i != at]
-    return worths[..., others] > worths[..., [at]], [labels[i] for i in others]
+    none_index = anchor_index(none, labels)
+    option_indices = [i for i in range(len(labels)) if i != none_index]
+    return worths[..., option_indices] > worths[..., [none_index]], [
+        labels[i] for i in option_indices
+    ]
 
 
 # Scores of all respondents, and of groups of them -------------------------------------------------
 
 
-def scores_by(
-    drawn: RespondentDraws,
+def tabulate_group_scores(
+    respondent_draws: RespondentDraws,
     labels: list[str],
     scale: ScoreScale,
     by: Any,
     random_seed: Any,
     ci: float,
 ) -> "pandas.DataFrame":
-    """Return mean scores over respondents, or over those of each group of `by`.
+    """Return a table of mean scores over all respondents or over each group of `by`.
 
     In every draw respondents have the weights of a Bayesian bootstrap.
     """
-    people, n = drawn.respondents, len(labels)
-    names, codes = group_respondents(by, people)
-    weights = spawn_generators(random_seed, 1)[0].standard_gamma(1.0, (drawn.n_draws, len(people)))
-    each = {}
+    people, n = respondent_draws.respondents, len(labels)
+    names, codes = assign_groups(by, people)
+    weights = spawn_generators(random_seed, 1)[0].standard_gamma(
+        1.0, (respondent_draws.n_draws, len(people))
+    )
+    scores_by_group = {}
     for code, name in enumerate(names):
         members = np.flatnonzero(codes == code)
-        mean, above, scores = np.zeros(n), np.zeros(n), np.zeros((drawn.n_draws, n))
-        for some in iterate_slices(len(members), drawn.n_draws * n):
-            worth = np.exp(drawn.worths[:, members[some]].astype(float))
-            own = scale.scores(worth)
-            mean += own.mean(axis=0).sum(axis=0)
-            above += scale.above(worth).mean(axis=0).sum(axis=0)
-            scores += np.einsum("dp,dpi->di", weights[:, members[some]], own)
-        scores /= weights[:, members].sum(axis=1, keepdims=True)
-        each[name] = ScoreDraws(mean / len(members), scores, above / len(members))
-    of = None
+        mean, n_above, score_draws = (
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros((respondent_draws.n_draws, n)),
+        )
+        for block in iterate_slices(len(members), respondent_draws.n_draws * n):
+            worth = np.exp(respondent_draws.worths[:, members[block]].astype(float))
+            group_scores = scale.compute_scores(worth)
+            mean += group_scores.mean(axis=0).sum(axis=0)
+            n_above += scale.is_above_anchor(worth).mean(axis=0).sum(axis=0)
+            score_draws += np.einsum("dp,dpi->di", weights[:, members[block]], group_scores)
+        score_draws /= weights[:, members].sum(axis=1, keepdims=True)
+        scores_by_group[name] = ScoreDraws(mean / len(members), score_draws, n_above / len(members))
+    column = None
     if by is not None:
-        of = "segment" if isinstance(by, Segments) else "group"
-    return tabulate_scores(each, labels, scale, of, ci)
+        column = "segment" if isinstance(by, Segments) else "group"
+    return tabulate_scores(scores_by_group, labels, scale, column, ci)
 
 
-def group_respondents(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]:
-    """Return the names of the groups, and the group of each respondent."""
+def assign_groups(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]:
+    """Return the names of groups, and the group of each respondent."""
     import pandas as pd
 
     if by is None:
         return [""], np.zeros(len(people), np.int64)
-    given = by.assignment["segment"] if isinstance(by, Segments) else by
-    if not isinstance(given, Mapping | pd.Series):
+    assignment = by.assignment["segment"] if isinstance(by, Segments) else by
+    if not isinstance(assignment, Mapping | pd.Series):
         raise ArgumentError(
             Argument("by"),
             " must be the segments of the model, or map each respondent to a group (a mapping or"
             f" a pandas.Series); got {type(by).__name__}.",
         )
-    pairs = {(as_label(person), group) for person, group in given.items()}
+    pairs = {(format_label(person), group) for person, group in assignment.items()}
     group_of = dict(pairs)
     if len(group_of) < len(pairs):
         raise ArgumentError(
@@ -148,27 +160,32 @@ def group_respondents(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.n
     return list(names), codes
 
 
-# Effects of what is known of respondents ----------------------------------------------------------
+# Effects of respondent covariates -----------------------------------------------------------------
 
 
-def effects_table(drawn: RespondentDraws, labels: list[str], ci: float) -> "pandas.DataFrame":
-    """Return a row a covariate and option: the change of the log worth for a unit of the column."""
+def tabulate_respondent_effects(
+    respondent_draws: RespondentDraws, labels: list[str], ci: float
+) -> "pandas.DataFrame":
+    """Return a table of effects on log worths, one row per covariate and option."""
     import pandas as pd
 
     from thali._tables import Table
 
-    if drawn.known is None:
+    if respondent_draws.covariates is None:
         by = Argument("by")
         raise ArgumentError(
             "effects requires a model with ", by, ", which names respondent columns."
         )
-    effects = drawn.effects.reshape(drawn.n_draws, -1)
+    effects = respondent_draws.effects.reshape(respondent_draws.n_draws, -1)
     low, high = np.quantile(effects, tails_of(ci), axis=0)
     mean = effects.mean(axis=0)
     columns = {"mean": mean, "sd": effects.std(axis=0), "low": low, "high": high}
     columns |= {"above_0": (effects > 0.0).mean(axis=0), "ratio": np.exp(mean)}
     table = Table(
-        columns, pd.MultiIndex.from_product([drawn.known.names, labels], names=["column", "option"])
+        columns,
+        pd.MultiIndex.from_product(
+            [respondent_draws.covariates.names, labels], names=["column", "option"]
+        ),
     )
     table.attrs["interval"] = ci
     return table

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import proportion
+from thali._arguments import check_proportion
 from thali._model.table_columns import MONTE_CARLO
 
 from ...answers.chooser import standard_error
@@ -205,8 +205,8 @@ def build_class_table(
     """Build the table of classes, most important first, up to share `cover`."""
     from thali._tables import Table
 
-    cover = proportion("cover", cover, "a share of the importance")
-    similar = proportion("similar", similar, OVERLAP_MEANING)
+    cover = check_proportion("cover", cover, "a share of the importance")
+    similar = check_proportion("similar", similar, OVERLAP_MEANING)
     patterns = merge_equivalent_classes(draws, design)
     weight = tally_owners(draws, patterns).importance.sum(axis=1)
     centre = group_similar_classes(patterns, draws.offset, design.inside, weight, similar)

@@ -20,7 +20,7 @@ from ...answers.check import (
 )
 from ...answers.chooser import LevelEffects, select_draws, standard_error
 from ...answers.effects import MAX_DRAWS, choice_change, select_tasks
-from ...answers.segments import by_levels, pairs_of_levels
+from ...answers.segments import average_preferences, list_all_level_pairs
 from ..arguments import OCCASIONS
 from .choice_kernels import (
     add_winner_weights,
@@ -431,7 +431,7 @@ def simulate_preferences(
 ) -> Preferences:
     """Simulate preferences of the respondents at some draws, equally many per chain."""
     sizes = [len(levels) for levels in design.scheme.levels.values()]
-    pairs = pairs_of_levels(sizes)
+    pairs = list_all_level_pairs(sizes)
     pair_index = index_pairs(pairs, len(sizes))
     draw_indices = select_draws(
         draws.group, len(spaced_draws(draws.n_draws, draws.n_respondents, sum(sizes)))
@@ -451,7 +451,7 @@ def simulate_preferences(
             room,
             counts,
         )
-        preferences[draw_position] = by_levels(
+        preferences[draw_position] = average_preferences(
             counts.T / (2.0 * _PREFERENCE_OCCASIONS), sizes, counts.shape[:1]
         )
 

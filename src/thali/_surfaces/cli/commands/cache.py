@@ -1,5 +1,4 @@
-"""`thali cache`: where compiled samplers lie, and how they get there before anybody waits for
-them."""
+"""`thali cache`: the cache of compiled samplers."""
 
 import os
 from collections.abc import Sequence
@@ -10,12 +9,12 @@ import typer
 from thali._compile import store
 from thali._inference.progress import Progress
 
-from ..boundary import notify
-from ..models import model_named
+from ..model_choice import find_model
+from ..terminal import notify
 
 
 def show_info() -> None:
-    """Print how much there is and where."""
+    """Print the size and folder of the cache."""
     info = store.cache_info()
     print(store.format_cache_size(info.files, info.bytes))
     print(f"{info.path}: not used because {info.refused}" if info.refused else info.path)
@@ -24,18 +23,18 @@ def show_info() -> None:
 
 
 def clear() -> None:
-    """Remove what was compiled on this machine."""
+    """Delete the compiled samplers of this machine."""
     print(f"removed {store.cache_clear():,} files")
 
 
 def warm(models: Sequence[str]) -> None:
-    """Compile the samplers of these models for this machine."""
+    """Compile the samplers of models for this machine."""
     _fit_all(models, None)
     show_info()
 
 
 def build(models: Sequence[str], target: str | None, out: Path) -> None:
-    """Compile the samplers of these models into a folder that a wheel can carry."""
+    """Compile the samplers of models into a folder for a wheel."""
     from thali._testing.smallest import environment_of, level_here
 
     level = target or level_here()
@@ -46,16 +45,17 @@ def build(models: Sequence[str], target: str | None, out: Path) -> None:
 
 
 def _fit_all(models: Sequence[str], environment: dict[str, str] | None) -> None:
+    """Fit each model once, so that its samplers are compiled."""
     from thali._testing.smallest import fit_each, rows_of
 
-    names = rows_of([model_named(model, "MODEL")[0].name for model in models])
-    failed = 0
+    names = rows_of([find_model(model, "MODEL")[0].name for model in models])
+    n_failed = 0
     with Progress(True, "compiling", len(names), "fits") as progress:
-        for number, fitted in enumerate(fit_each(names, os.cpu_count() or 1, environment), 1):
-            progress.update(number)
-            if fitted.error:
-                failed += 1
-                notify(f"error: {fitted.name}: {fitted.error}")
-    if failed:
-        notify(f"{failed} of {len(names)} models could not be compiled.")
+        for n_done, fit in enumerate(fit_each(names, os.cpu_count() or 1, environment), 1):
+            progress.update(n_done)
+            if fit.error:
+                n_failed += 1
+                notify(f"error: {fit.name}: {fit.error}")
+    if n_failed:
+        notify(f"{n_failed} of {len(names)} models could not be compiled.")
         raise typer.Exit(1)

@@ -1,5 +1,4 @@
-"""`thali compare`: leave pairs, choices, tasks or rows out, and say which model predicts them
-best."""
+"""`thali compare`: hold out pairs, choices, tasks or rows, and compare model predictions."""
 
 import contextlib
 from collections.abc import Sequence
@@ -9,32 +8,35 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, DataForm, find_data_spec
-from thali._labels import plural
-from thali._model.default_models import compared_by_default
-from thali._model.registry import features_of
+from thali._labels import format_plural
+from thali._model.default_models import default_comparison
+from thali._model.registry import get_features_argument
 from thali._model.spec import DATA, ModelSpec, Option
 from thali._posterior.dependence import ADJUSTED
 from thali.errors import Argument, ArgumentError
 
-from ..boundary import INTERRUPTED, Terminal, notify
-from ..files import check_out
-from ..loading import NamedData, find_data, kind_of_data, load
-from ..models import model_for
-from ..naming_models import parse_models, specs_in
-from ..options import COMPARED, by_word, given_of_table
-from ..values import value_of
-from .jobs import OVERWRITE, job_in, noted
+from ..files import check_output_folder
+from ..loading import NamedData, detect_data_kind, find_data, load_data
+from ..model_arguments import find_named_specs, parse_models
+from ..model_choice import choose_model
+from ..option_values import parse_option
+from ..options import COMPARED, index_options, select_table_arguments
+from ..terminal import INTERRUPTED, Terminal, notify
+from .jobs import OVERWRITE, build_job_note, open_job
 
 if TYPE_CHECKING:
     import pandas
 
 _RUN = ("draws", "tune", "chains", "thin")
-# of latent-feature models; others have defaults of their own
+# for latent-feature models; other models have separate defaults
 _BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}
-# How models are compared, by default.
-UNSAID: dict[str, Any] = dict.fromkeys(("leave_out", "folds", "by", "sensitivity"))
-_OWN = (
-    *(Option(name, "", bool if name == "sensitivity" else str) for name in ("models", *UNSAID)),
+# settings of the comparison
+DEFAULT_SETTINGS: dict[str, Any] = dict.fromkeys(("leave_out", "folds", "by", "sensitivity"))
+_COMMAND_OPTIONS = (
+    *(
+        Option(name, "", bool if name == "sensitivity" else str)
+        for name in ("models", *DEFAULT_SETTINGS)
+    ),
     Option("job", "", typed="out"),
 )
 
@@ -49,7 +51,7 @@ def run_compare(
     overwrite: bool = False,
     formats: Sequence[str] = ("csv",),
 ) -> None:
-    """Compare models on the data of that name and print the answer."""
+    """Compare models on data and print the results."""
     import thali
     from thali._comparison.by_evidence import EVIDENCE, has_evidence
     from thali._comparison.compare import PREDICTION
@@ -61,159 +63,184 @@ def run_compare(
         find_data_form,
     )
 
-    specs = specs_in(models or "")
-    terminal.know(_known(specs, OVERWRITE))
-    values = {word: value_of(_option(word, specs), value) for word, value in typed.items()}
-    check_out(out)
-    found = find_data(data_name)
-    spec = _spec_of_data(found, specs, values)
+    specs = find_named_specs(models or "")
+    terminal.use_options(_list_options(specs, OVERWRITE))
+    values = {word: parse_option(_find_option(word, specs), value) for word, value in typed.items()}
+    check_output_folder(out)
+    named_data = find_data(data_name)
+    spec = _choose_data_spec(named_data, specs, values)
     data: Any
-    data, recognised = load(found, spec, _arguments(spec, values, DATA))
+    data, recognised = load_data(named_data, spec, _select_arguments(spec, values, DATA))
     has_methods = find_data_form(data) == DataForm(PAIRS)
     data, leave_out = convert_data(data, own["leave_out"])
     form = find_data_form(data)
-    of_data = find_data_spec(form.kind)
+    data_spec = find_data_spec(form.kind)
     read = f"{data_name}: {recognised}"
     notify(read)
-    _refuse_others(form, has_methods, data_name, typed)
+    _check_applicable_options(form, has_methods, data_name, typed)
     if leave_out not in (None, *SCHEMES[form]):
-        wanted = " or ".join([*SCHEMES[form], *["respondent"] * of_data.by_people])
+        scheme_names = " or ".join([*SCHEMES[form], *["respondent"] * data_spec.by_people])
         raise ArgumentError(
-            Argument("leave_out"), f" must be {wanted} for {form}; got {leave_out!r}."
+            Argument("leave_out"), f" must be {scheme_names} for {form}; got {leave_out!r}."
         )
-    usual = of_data.compared_by_group if form.has_groups else of_data.compared
+    default_models = data_spec.compared_by_group if form.has_groups else data_spec.compared
     if form == DataForm(CHOICES):
-        usual = compared_by_default(data, usual)
-    named = parse_models(models or usual, values, form, getattr(data, "labels", ()))
-    run: dict[str, Any] = {name: values[name] for name in (*_RUN, "cores") if name in values}
+        default_models = default_comparison(data, default_models)
+    named_models = parse_models(models or default_models, values, form, getattr(data, "labels", ()))
+    run_settings: dict[str, Any] = {
+        name: values[name] for name in (*_RUN, "cores") if name in values
+    }
     by, folds = own["by"] or PREDICTION, own["folds"]
-    if own["by"] is None and leave_out is None and folds is None and len(named) > 1:
-        has = [
-            has_evidence(model) and getattr(model, "people", None) != ADJUSTED for _, model in named
+    if own["by"] is None and leave_out is None and folds is None and len(named_models) > 1:
+        has_evidence_each = [
+            has_evidence(model) and getattr(model, "people", None) != ADJUSTED
+            for _, model in named_models
         ]
-        by = EVIDENCE if all(has) else PREDICTION
+        by = EVIDENCE if all(has_evidence_each) else PREDICTION
     if by == PREDICTION and folds is None:
-        parts = count_parts(data, leave_out)
-        folds = choose_n_folds(len(named), parts)
-        number = folds or parts
-        several = plural(number, "part")
+        n_data_parts = count_parts(data, leave_out)
+        folds = choose_n_folds(len(named_models), n_data_parts)
+        n_parts = folds or n_data_parts
+        parts_text = format_plural(n_parts, "part")
         notify(
-            f"{len(named) * number:,} fits: each model is fitted without each of {several} of the"
-            " data."
+            f"{len(named_models) * n_parts:,} fits: each model is fitted without each of"
+            f" {parts_text} of the data."
         )
-    if by == PREDICTION and features_of(of_data.kind):
-        run = _BUDGET | run
-    run |= {
+    if by == PREDICTION and get_features_argument(data_spec.kind):
+        run_settings = _BUDGET | run_settings
+    run_settings |= {
         "by": by,
         "leave_out": leave_out,
         "folds": folds,
         "sensitivity": bool(own["sensitivity"]),
     }
-    run["random_seed"] = values.get("seed")
+    run_settings["random_seed"] = values.get("seed")
     with contextlib.ExitStack() as stack:
         if out is not None:
             command = {"data_name": data_name, "models": models, "own": own, "typed": typed}
             command["formats"] = list(formats)
-            run["job"] = stack.enter_context(job_in(out, overwrite, noted("compare", command)))
-        table = thali.compare(named, data, progressbar=not terminal.is_quiet, **run)
-    fits = table.attrs["fits"]
-    done = (
-        f"{fits - len(table.attrs['missing']):,} of {fits:,}"
+            run_settings["job"] = stack.enter_context(
+                open_job(out, overwrite, build_job_note("compare", command))
+            )
+        table = thali.compare(named_models, data, progressbar=not terminal.is_quiet, **run_settings)
+    n_fits = table.attrs["fits"]
+    progress_text = (
+        f"{n_fits - len(table.attrs['missing']):,} of {n_fits:,}"
         f" {'models' if by == EVIDENCE else 'fits'} are"
     )
-    _finish(terminal, table, data_name, out, formats, read)
+    _write_and_print(terminal, table, data_name, out, formats, read)
     if table.attrs["interrupted"]:
         if out is not None:
             notify(
-                f"stopped by Ctrl-C; {done} in '{out}'; run the same command, or thali resume"
-                f" {out}, to continue."
+                f"stopped by Ctrl-C; {progress_text} in '{out}'; run the same command, or thali"
+                f" resume {out}, to continue."
             )
         else:
-            notify(f"stopped by Ctrl-C; {done} finished; add --out DIR to be able to resume.")
+            notify(
+                f"stopped by Ctrl-C; {progress_text} finished; add --out DIR to be able to resume."
+            )
         raise typer.Exit(INTERRUPTED)
 
 
-def _finish(
+def _write_and_print(
     terminal: Terminal,
     table: "pandas.DataFrame",
     data_name: str,
-    out: Path | None,
+    out_folder: Path | None,
     formats: Sequence[str],
     read: str,
 ) -> None:
-    """Write the results to the folder, if there is one, and print the answer."""
+    """Write the results to the folder, if given, and print the results."""
     from thali._comparison.by_evidence import EVIDENCE
     from thali._comparison.findings import find_comparison_findings
 
     from ...html import Cover
-    from ...report import page_of
-    from ..files import write_all, write_findings
+    from ...report import render_report
+    from ..files import write_files, write_findings
 
     findings = find_comparison_findings(table)
     try:
-        if out is not None:
-            wrote = (
-                f"the tables{' and the pictures' * bool(write_findings(findings, out, formats))}"
-            )
+        if out_folder is not None:
+            picture_names = write_findings(findings, out_folder, formats)
+            written_text = f"the tables{' and the pictures' * bool(picture_names)}"
             if table.attrs.get("by") == EVIDENCE:
-                write_all(
-                    out, {"report.html": page_of(table, cover=Cover(data=Path(data_name).name))}
+                write_files(
+                    out_folder,
+                    {"report.html": render_report(table, cover=Cover(data=Path(data_name).name))},
                 )
-                wrote += " and the report"
-            notify(f"wrote {wrote} to the folder '{out}'.")
+                written_text += " and the report"
+            notify(f"wrote {written_text} to the folder '{out_folder}'.")
     finally:  # a full disk must not cost the answer of a long run
         print(
-            terminal.text(
-                findings, read, "--out DIR (tables, pictures)" if out is None else "thali show DIR"
+            terminal.format_findings(
+                findings,
+                read,
+                "--out DIR (tables, pictures)" if out_folder is None else "thali show DIR",
             )
         )
 
 
-def _known(specs: list[ModelSpec], *more: Option) -> list[Option]:
-    """What messages may name here: the command's own options, and those of the models."""
-    return [*_OWN, *more, *(_option(word, specs) for word in COMPARED)]
+def _list_options(specs: list[ModelSpec], *other_options: Option) -> list[Option]:
+    """Return the options that messages may name."""
+    return [*_COMMAND_OPTIONS, *other_options, *(_find_option(word, specs) for word in COMPARED)]
 
 
-def _option(word: str, specs: list[ModelSpec]) -> Option:
-    """The option of that word, of one of these models if they have it."""
-    owned = by_word()[word]
+def _find_option(word: str, specs: list[ModelSpec]) -> Option:
+    """Return the option of that name, if possible of one of these models."""
+    owned = index_options()[word]
     return next((option for spec, option in owned if spec in specs), owned[0][1])
 
 
-def _spec_of_data(found: NamedData, specs: list[ModelSpec], values: dict[str, Any]) -> ModelSpec:
-    """The model whose data these are: one that was named, that an option implies, or the first for
-    such data."""
+def _choose_data_spec(
+    named_data: NamedData, specs: list[ModelSpec], values_by_word: dict[str, Any]
+) -> ModelSpec:
+    """Return the model that decides how the data are read.
+
+    A model or option that requires other data decides; otherwise the kind of data.
+    """
     for spec in specs:
-        if not features_of(spec.data[0]):
+        if not get_features_argument(spec.data[0]):
             return spec
-    of_experiments = ("attributes", "levels", "none", "bought", "bins", "monotone")
-    for each in SPECS:
-        if each.by_name in values:
-            return model_for(each.kind)
-    if set(of_experiments) & set(values):
-        return model_for(EXPERIMENTS)
-    return model_for(kind_of_data(found, leave_out=True, wanted=given_of_table(values)), values)
+    experiment_options = ("attributes", "levels", "none", "bought", "bins", "monotone")
+    for data_spec in SPECS:
+        if data_spec.by_name in values_by_word:
+            return choose_model(data_spec.kind)
+    if set(experiment_options) & set(values_by_word):
+        return choose_model(EXPERIMENTS)
+    return choose_model(
+        detect_data_kind(
+            named_data,
+            omits_descriptions=True,
+            read_arguments=select_table_arguments(values_by_word),
+        ),
+        values_by_word,
+    )
 
 
-def _arguments(spec: ModelSpec, values: dict[str, Any], to: str) -> dict[str, Any]:
-    """The arguments for one place that were typed."""
+def _select_arguments(
+    spec: ModelSpec, values_by_word: dict[str, Any], destination: str
+) -> dict[str, Any]:
+    """Return the typed arguments for one destination."""
     return {
-        option.passed: values[option.word]
+        option.target: values_by_word[option.word]
         for option in spec.options
-        if option.to == to and option.word in values
+        if option.to == destination and option.word in values_by_word
     }
 
 
-def _refuse_others(
+def _check_applicable_options(
     form: DataForm, has_methods: bool, data_name: str, typed: dict[str, Any]
 ) -> None:
-    """Refuse options that models of such data have not."""
-    owners = {word: [spec for spec, option in by_word()[word]] for word in typed}
-    for word, of_models in owners.items():
-        if not any(form.kind in spec.data for spec in of_models):
-            named = " and ".join(dict.fromkeys(data for spec in of_models for data in spec.data))
+    """Raise if an option applies only to models for other data."""
+    owners = {word: [spec for spec, option in index_options()[word]] for word in typed}
+    for word, owner_specs in owners.items():
+        if not any(form.kind in spec.data for spec in owner_specs):
+            data_names = " and ".join(
+                dict.fromkeys(data for spec in owner_specs for data in spec.data)
+            )
             raise ArgumentError(
-                f"--{word} requires {named}, but {data_name!r} contains {form}; remove --{word}."
+                f"--{word} requires {data_names}, but {data_name!r} contains {form}; remove"
+                f" --{word}."
             )
     if "method" in typed and not has_methods:
         raise ArgumentError(

@@ -1,4 +1,4 @@
-"""`thali datasets`: list what is bundled, export one of them."""
+"""`thali datasets`: list the bundled data sets, or export one."""
 
 import sys
 from pathlib import Path
@@ -6,36 +6,38 @@ from pathlib import Path
 from thali._inference.files import atomic_write
 from thali.errors import ArgumentError
 
-from ..boundary import notify
-from ..files import check_folder, csv
+from ..files import check_folder, format_csv
+from ..terminal import notify
 
 
 def list_datasets() -> None:
-    """Print one paragraph for each bundled data set."""
+    """Print one paragraph per bundled data set."""
     from thali import datasets
 
     for record in datasets.catalogue():
         print(f"{record.name} ({record.kind})\n    {record.description}\n    {record.source}")
 
 
-def export_dataset(name: str, out: Path | None) -> None:
-    """Write a bundled data set as a square table, which `thali fit` reads back.
+def export_dataset(name: str, out_file: Path | None) -> None:
+    """Write a bundled data set as a square table, which `thali fit` reads.
 
-    Comparisons are counts, row chosen over column; similarities leave the diagonal empty.
+    Comparisons are counts, row chosen over column; the diagonal of similarities is empty.
     """
     from thali import datasets
 
     data = datasets.load(name)
     table = data.to_square().rename_axis(data.option_word)
-    if out is None:
+    if out_file is None:
         table.to_csv(sys.stdout, lineterminator="\n")
         return
-    if out.is_dir():
-        raise ArgumentError(f"--out requires a file name; {out} is a folder. Try {out / name}.csv.")
-    check_folder(out.parent)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    atomic_write(out, csv(table))
-    notify(f"wrote {name} to {out}.")
+    if out_file.is_dir():
+        raise ArgumentError(
+            f"--out requires a file name; {out_file} is a folder. Try {out_file / name}.csv."
+        )
+    check_folder(out_file.parent)
+    out_file.parent.mkdir(parents=True, exist_ok=True)
+    atomic_write(out_file, format_csv(table))
+    notify(f"wrote {name} to {out_file}.")
     if (sigma := getattr(data, "sigma", None)) is not None:
         notify(
             "the table does not contain the standard deviation of the similarities; fit it with"

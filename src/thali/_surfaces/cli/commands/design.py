@@ -1,43 +1,42 @@
-"""`thali design`: pairs or sets of options in a balanced order, or the tasks of a choice
-experiment."""
+"""`thali design`: pairs or sets of options in a balanced order, or tasks of a choice experiment."""
 
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thali._data.roles import column_names
-from thali._labels import plural, shorten
-from thali._model.finding import ON_SCREEN, Brief, Finding, Findings, Maker
+from thali._labels import format_plural, shorten
+from thali._model.finding import ON_SCREEN, Brief, Finding, FindingMaker, Findings
 from thali.errors import ArgumentError, DataError
 
-from ..boundary import Terminal, notify
-from ..files import check_out, table_files, write_all
+from ..files import check_output_folder, format_tables, write_files
+from ..terminal import Terminal, notify
 
 if TYPE_CHECKING:
     import pandas
 
 
-# people (None: as many as are needed), spread, and a fitted model
-Simulated = tuple[int | None, float, Path | None]
+# number of respondents (None: find the required number), spread, and a fitted model
+Simulation = tuple[int | None, float, Path | None]
 
 
 def print_design(
     terminal: Terminal,
     options: list[str],
-    out: Path | None,
+    out_folder: Path | None,
     formats: tuple[str, ...],
-    simulated: Simulated | None,
+    simulation: Simulation | None,
     seed: int | None,
 ) -> None:
-    """Print a balanced design of all pairs of these options, or of so many, and write it."""
+    """Print and write a balanced design of all pairs of options."""
     from thali import paired
 
-    check_out(out)
-    design = paired.pair_design(_named_or_counted(options))
-    _finish(
+    check_output_folder(out_folder)
+    design = paired.pair_design(_parse_options(options))
+    _write_and_print(
         terminal,
-        {"Design": (design.note, design.table)} | _power(design.table, simulated, seed),
-        out,
+        {"Design": (design.note, design.table)} | _simulate_power(design.table, simulation, seed),
+        out_folder,
         formats,
     )
 
@@ -49,67 +48,81 @@ def print_set_design(
     per_person: int | None,
     versions: int,
     seed: int | None,
-    out: Path | None,
+    out_folder: Path | None,
     formats: tuple[str, ...],
-    simulated: Simulated | None,
+    simulation: Simulation | None,
 ) -> None:
-    """Print a design of sets of these options, or of so many, and write it."""
+    """Print and write a design of sets of options."""
     from thali import designs
 
-    check_out(out)
-    design = designs.sets(_named_or_counted(options), size, per_person, versions, random_seed=seed)
-    sentence = f"{plural(len(design), 'set')} of {size} options, in {plural(versions, 'version')}."
-    _finish(
-        terminal, {"Design": (sentence, design)} | _power(design, simulated, seed), out, formats
+    check_output_folder(out_folder)
+    design = designs.sets(_parse_options(options), size, per_person, versions, random_seed=seed)
+    sentence = (
+        f"{format_plural(len(design), 'set')} of {size} options, in"
+        f" {format_plural(versions, 'version')}."
+    )
+    _write_and_print(
+        terminal,
+        {"Design": (sentence, design)} | _simulate_power(design, simulation, seed),
+        out_folder,
+        formats,
     )
 
 
 Parts = dict[str, tuple[str, "pandas.DataFrame"]]  # label -> a sentence and a table
 
 
-def _power(design: "pandas.DataFrame", simulated: Simulated | None, seed: int | None) -> Parts:
-    """How often simulated studies tell the first options apart, if that is asked."""
+def _simulate_power(
+    design: "pandas.DataFrame", simulation: Simulation | None, seed: int | None
+) -> Parts:
+    """Return how often simulated studies separate the top options, if requested."""
     from thali import designs
     from thali._model.model_files import load
 
-    if simulated is None:
+    if simulation is None:
         return {}
-    people, spread, pilot = simulated
+    n_respondents, spread, pilot = simulation
     prior = None if pilot is None else load(pilot)
-    table = designs.power(design, prior, people, spread, random_seed=seed)
-    studies = table.attrs["simulations"]
+    table = designs.power(design, prior, n_respondents, spread, random_seed=seed)
+    n_studies = table.attrs["simulations"]
     sentence = (
-        f"Share of {studies:,} simulated studies that separate the top options from all others:"
+        f"Share of {n_studies:,} simulated studies that separate the top options from all others:"
     )
     return {"Power": (sentence, table)}
 
 
-def _finish(
-    terminal: Terminal, parts: Parts, out: Path | None, formats: tuple[str, ...], **more: Any
+def _write_and_print(
+    terminal: Terminal,
+    parts: Parts,
+    out_folder: Path | None,
+    formats: tuple[str, ...],
+    **other_tables: Any,
 ) -> None:
-    """Write the tables of a design, and `more`, and print its parts."""
-    if out is not None:
-        tables = {label.lower(): table for label, (_, table) in parts.items()} | more
-        write_all(out, table_files(tables, formats))
-        notify(f"wrote the design to the folder '{out}'.")
+    """Write the tables of a design and other tables, and print its parts."""
+    if out_folder is not None:
+        tables = {label.lower(): table for label, (_, table) in parts.items()} | other_tables
+        write_files(out_folder, format_tables(tables, formats))
+        notify(f"wrote the design to the folder '{out_folder}'.")
     makers = [
-        Maker(label, label, ON_SCREEN, partial(_made, label, *part))
+        FindingMaker(label, label, ON_SCREEN, partial(_build_design_finding, label, *part))
         for label, part in parts.items()
     ]
     print(
-        terminal.text(
-            Findings(None, makers), "", *([] if out else ["--out DIR (the design, as a table)"])
+        terminal.format_findings(
+            Findings(None, makers),
+            "",
+            *([] if out_folder else ["--out DIR (the design, as a table)"]),
         )
     )
 
 
-def _made(label: str, sentence: str, table: "pandas.DataFrame", *_: Any) -> Finding:
-    """A part of a design as a finding."""
+def _build_design_finding(label: str, sentence: str, table: "pandas.DataFrame", *_: Any) -> Finding:
+    """Return a part of a design as a finding."""
     return Finding(sentence, table=table, brief=Brief(label, table=table))
 
 
-def _named_or_counted(options: list[str]) -> int | list[str]:
-    """The options, or how many there are."""
+def _parse_options(options: list[str]) -> int | list[str]:
+    """Return the labels of the options, or their number."""
     return int(options[0]) if len(options) == 1 and options[0].isdigit() else options
 
 
@@ -118,97 +131,121 @@ def print_choice_design(
     files: list[str],
     tasks: int,
     alternatives: int | None,
-    out: Path | None,
+    out_folder: Path | None,
     formats: tuple[str, ...],
     typed: dict[str, list[str]],
     holdouts: Path | None,
-    simulated: tuple[int, float] | None = None,
+    simulation: tuple[int, float] | None = None,
     pilot: Path | None = None,
-    **how: Any,
+    **design_settings: Any,
 ) -> None:
-    """Print what the tasks of a choice experiment with the attributes of a table tell, and the
-    tasks, or write them."""
+    """Print and write the tasks of a choice experiment, and their statistics."""
     from thali import designs
     from thali._model.model_files import load
 
-    check_out(out)
+    check_output_folder(out_folder)
     if alternatives is None:
         raise ArgumentError("--tasks requires --alternatives, the number of products per task.")
     if len(files) != 1:
         raise ArgumentError(
             f"--tasks requires one table of attributes and levels; got {' '.join(files)}."
         )
-    attributes, prior, prior_sd = _attributes_in(files[0])
+    attributes, prior, prior_sd = _read_attributes(files[0])
     if pilot is not None:
         if prior is not None:
             raise ArgumentError(
                 f"--pilot and the column 'utility' of {files[0]} cannot be combined; remove one."
             )
         prior = load(pilot)
-    if simulated is not None and prior is None:
+    if simulation is not None and prior is None:
         raise ArgumentError(
             f"--power requires expected utilities; add a column 'utility' to {files[0]} or pass"
             " --pilot."
         )
-    asked = _asked(typed)
-    fixed = [] if holdouts is None else _tasks_in(holdouts)
-    of_utilities = {"prior": prior, "prior_sd": prior_sd}
+    parsed_settings = _parse_design_settings(typed)
+    holdout_tasks = [] if holdouts is None else _read_holdout_tasks(holdouts)
+    utilities = {"prior": prior, "prior_sd": prior_sd}
     design = designs.choice(
-        attributes, tasks, alternatives, holdouts=fixed, **of_utilities, **asked, **how
+        attributes,
+        tasks,
+        alternatives,
+        holdouts=holdout_tasks,
+        **utilities,
+        **parsed_settings,
+        **design_settings,
     )
-    also = {"interactions": asked["interactions"], "directions": asked["directions"]}
-    checked = designs.check(design, **of_utilities, **also)
+    effects = {
+        "interactions": parsed_settings["interactions"],
+        "directions": parsed_settings["directions"],
+    }
+    design_check = designs.check(design, **utilities, **effects)
     errors = (
-        f"{checked.title}: D-error {checked.d_error:.4g} (one respondent), D-efficiency"
-        f" {checked.d_efficiency:.3f}."
+        f"{design_check.title}: D-error {design_check.d_error:.4g} (one respondent), D-efficiency"
+        f" {design_check.d_efficiency:.3f}."
     )
-    if checked.bayesian_d_error is not None:
+    if design_check.bayesian_d_error is not None:
         errors += (
-            f" Bayesian D-error {checked.bayesian_d_error:.4g} (mean over uncertain utilities)."
+            f" Bayesian D-error {design_check.bayesian_d_error:.4g} (mean over uncertain"
+            " utilities)."
         )
-    if checked.dominated is not None:
-        errors += f" Number of tasks with a dominated product: {checked.dominated:,}."
-    parts: Parts = {"Errors": (f"{errors} {checked.note}", checked.table)}
-    if simulated is not None:
-        people, spread = simulated
-        among = {"interactions": asked["interactions"], "random_seed": how.get("random_seed")}
-        told = designs.power(design, prior, people, spread, **among)
-        people, studies = (told.attrs[name] for name in ("respondents", "simulations"))
+    if design_check.dominated is not None:
+        errors += f" Number of tasks with a dominated product: {design_check.dominated:,}."
+    parts: Parts = {"Errors": (f"{errors} {design_check.note}", design_check.table)}
+    if simulation is not None:
+        n_respondents, spread = simulation
+        power_settings = {
+            "interactions": parsed_settings["interactions"],
+            "random_seed": design_settings.get("random_seed"),
+        }
+        power_table = designs.power(design, prior, n_respondents, spread, **power_settings)
+        n_respondents, n_studies = (
+            power_table.attrs[name] for name in ("respondents", "simulations")
+        )
         sentence = (
-            f"Share of {studies:,} simulated studies with {people:,} respondents in which a"
-            " utility differs significantly from 0:"
+            f"Share of {n_studies:,} simulated studies with {n_respondents:,} respondents in which"
+            " a utility differs significantly from 0:"
         )
-        parts["Power"] = (sentence, told)
-    more = {"tasks": _a_row_a_task(design), "balance": checked.balance, "overlap": checked.overlap}
-    _finish(terminal, {"Design": ("", design)} | parts, out, formats, **more)
+        parts["Power"] = (sentence, power_table)
+    other_tables = {
+        "tasks": _reshape_by_task(design),
+        "balance": design_check.balance,
+        "overlap": design_check.overlap,
+    }
+    _write_and_print(
+        terminal, {"Design": ("", design)} | parts, out_folder, formats, **other_tables
+    )
 
 
-def _asked(typed: dict[str, list[str]]) -> dict[str, Any]:
-    """What was typed of interactions, directions and prohibitions, as `designs.choice` takes it."""
+def _parse_design_settings(typed: dict[str, list[str]]) -> dict[str, Any]:
+    """Parse interactions, directions and prohibitions for `designs.choice`."""
     from thali._model.spec import Option
 
-    from ..values import named_values
+    from ..option_values import split_named_values
 
-    values = {
-        name: [named_values(Option(name, ""), [text]) for text in texts]
+    texts_by_setting = {
+        name: [split_named_values(Option(name, ""), [text]) for text in texts]
         for name, texts in typed.items()
     }
     pairs = [
-        (one, other.strip())
-        for each in values["interactions"]
-        for one, named in each
-        for other in named.split(",")
+        (attribute, partner.strip())
+        for named_texts in texts_by_setting["interactions"]
+        for attribute, partners in named_texts
+        for partner in partners.split(",")
     ]
     rules = [
-        {name: [level.strip() for level in levels.split(",")] for name, levels in each}
-        for each in values["prohibited"]
+        {name: [level.strip() for level in levels.split(",")] for name, levels in named_texts}
+        for named_texts in texts_by_setting["prohibited"]
     ]
-    directions = {name: way for each in values["directions"] for name, way in each}
+    directions = {
+        name: direction
+        for named_texts in texts_by_setting["directions"]
+        for name, direction in named_texts
+    }
     return {"interactions": pairs, "prohibited": rules, "directions": directions or None}
 
 
-def _tasks_in(path: Path) -> "list[pandas.DataFrame]":
-    """The tasks of a table with a column of tasks and one of each attribute."""
+def _read_holdout_tasks(path: Path) -> "list[pandas.DataFrame]":
+    """Read holdout tasks from a table with a task column and attribute columns."""
     from thali._reading.table import load
 
     frame: pandas.DataFrame = load(path).frame
@@ -220,27 +257,28 @@ def _tasks_in(path: Path) -> "list[pandas.DataFrame]":
     return [part.drop(columns="task") for _, part in frame.groupby("task", sort=False)]
 
 
-def _a_row_a_task(design: "pandas.DataFrame") -> "pandas.DataFrame":
-    """The design as survey tools want it: a column an attribute of an alternative, such as
-    brand_1."""
+def _reshape_by_task(design: "pandas.DataFrame") -> "pandas.DataFrame":
+    """Return the design with one row per task and columns such as brand_1."""
     import pandas as pd
 
-    where = [name for name in ("version", "task", "held_out") if name in design]
-    attributes = [name for name in design if name not in (*where, "alternative")]
-    shown = design[design["alternative"] != "none"]
+    task_columns = [name for name in ("version", "task", "held_out") if name in design]
+    attributes = [name for name in design if name not in (*task_columns, "alternative")]
+    products = design[design["alternative"] != "none"]
     parts = [
-        part.set_index(where)[attributes].astype(object).add_suffix(f"_{label}")
-        for label, part in shown.groupby("alternative", sort=False)
+        part.set_index(task_columns)[attributes].astype(object).add_suffix(f"_{label}")
+        for label, part in products.groupby("alternative", sort=False)
     ]
     return pd.concat(parts, axis=1).reset_index()
 
 
-Numbers = dict[str, list[float]] | None  # of the levels of each attribute
+Numbers = dict[str, list[float]] | None  # attribute -> one number per level
 
 
-def _attributes_in(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
-    """Attribute -> levels, the utilities that are expected of them and their standard deviations,
-    where it has any."""
+def _read_attributes(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
+    """Read levels, expected utilities and standard deviations, by attribute.
+
+    Utilities and standard deviations are None if the table lacks them.
+    """
     from thali._reading.table import load
 
     frame: pandas.DataFrame = load(Path(path)).frame
@@ -250,10 +288,10 @@ def _attributes_in(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
             f" optionally 'utility' and 'sd'; its columns are {shorten(column_names(frame))}."
         )
     parts = {str(name): part for name, part in frame.groupby("attribute", sort=False)}
-    found = [
+    lists_by_column = [
         {name: part[column].tolist() for name, part in parts.items()} if column in frame else None
         for column in ("level", "utility", "sd")
     ]
-    if found[2] is not None and found[1] is None:
+    if lists_by_column[2] is not None and lists_by_column[1] is None:
         raise DataError(f"{path} has a column 'sd' but no column 'utility'; add the utilities.")
-    return found[0] or {}, found[1], found[2]
+    return lists_by_column[0] or {}, lists_by_column[1], lists_by_column[2]

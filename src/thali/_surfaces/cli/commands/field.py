@@ -1,4 +1,4 @@
-"""`thali field`: a questionnaire as a page, and the answers that come back as a table."""
+"""`thali field`: a questionnaire as a web page, and a table of the collected answers."""
 
 from pathlib import Path
 from typing import Any
@@ -6,55 +6,60 @@ from typing import Any
 from thali._inference.files import atomic_write
 from thali.errors import ArgumentError
 
-from ..boundary import notify
-from ..files import check_folder, csv, write_all
+from ..files import check_folder, format_csv, write_files
+from ..terminal import notify
 
 
-def make(
-    design: Path, out: Path, kind: str | None, title: str | None, study: Path | None, seed: int
+def make_questionnaire(
+    design: Path,
+    out_file: Path,
+    question_kind: str | None,
+    title: str | None,
+    study: Path | None,
+    seed: int,
 ) -> None:
-    """Write the page and say what it asks."""
+    """Write the questionnaire and print what it asks."""
     from thali._field.questionnaire import build_page
 
-    _check_file(out)
-    page = build_page(design, kind, title, None, study, seed)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    atomic_write(out, page.text.encode())
+    _check_file(out_file)
+    page = build_page(design, question_kind, title, None, study, seed)
+    out_file.parent.mkdir(parents=True, exist_ok=True)
+    atomic_write(out_file, page.text.encode())
     print(page.sentence)
     notify(
-        f"wrote {out}; send it to respondents or put it on a server. Merge the returned files with"
-        " thali field collect FOLDER."
+        f"wrote {out_file}; send it to respondents or put it on a server. Merge the returned files"
+        " with thali field collect FOLDER."
     )
 
 
-def hand_over(design: Path, to: str, out: Path, settings: dict[str, Any]) -> None:
-    """Write the study for another tool and say what it asks."""
+def export_study(design: Path, program: str, out_folder: Path, settings: dict[str, Any]) -> None:
+    """Write the study for another program and print what it asks."""
     from thali._field.export import build_export
 
-    check_folder(out)
-    found = build_export(design, to, words=None, **settings)
-    write_all(out, found.files)
-    print(found.sentence)
-    notify(f"wrote {', '.join(sorted(found.files))} to the folder '{out}'.")
+    check_folder(out_folder)
+    export = build_export(design, program, words=None, **settings)
+    write_files(out_folder, export.files)
+    print(export.sentence)
+    notify(f"wrote {', '.join(sorted(export.files))} to the folder '{out_folder}'.")
 
 
-def join(folder: Path, out: Path | None) -> None:
-    """Print what the folder holds, and write the answers."""
+def collect_answers(folder: Path, out_file: Path | None) -> None:
+    """Print a summary of the answers in a folder, and write the answers."""
     from thali._field.collect import collect
 
-    if out is not None:
-        _check_file(out)
-    found = collect(folder)
-    if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(out, csv(found.answers, index=False))
-    print(found)
-    if out is not None:
-        notify(f"wrote {out}; analyse it with thali fit {out}.")
+    if out_file is not None:
+        _check_file(out_file)
+    collection = collect(folder)
+    if out_file is not None:
+        out_file.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(out_file, format_csv(collection.answers, index=False))
+    print(collection)
+    if out_file is not None:
+        notify(f"wrote {out_file}; analyse it with thali fit {out_file}.")
 
 
-def _check_file(out: Path) -> None:
-    """Refuse a folder, and a place that cannot be written."""
-    if out.is_dir():
-        raise ArgumentError(f"--out requires a file name; {out} is a folder.")
-    check_folder(out.parent)
+def _check_file(out_file: Path) -> None:
+    """Raise if a file cannot be written, or is a folder."""
+    if out_file.is_dir():
+        raise ArgumentError(f"--out requires a file name; {out_file} is a folder.")
+    check_folder(out_file.parent)

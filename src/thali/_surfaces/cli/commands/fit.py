@@ -1,4 +1,4 @@
-"""`thali fit`: find the data, fit the model, print what was found, write it down."""
+"""`thali fit`: read the data, fit a model, print and write the results."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -12,29 +12,29 @@ import typer
 
 from thali._data.kinds import CLASSES
 from thali._inference.jobs import read_index
-from thali._labels import plural
-from thali._model.options import OF_TABLES
+from thali._labels import format_plural
+from thali._model.options import TABLE_OPTIONS
 from thali._model.settings import AnswerSettings
 from thali._model.spec import FIT, MODEL, ModelSpec
 from thali.errors import Argument, ArgumentError
 
 from ...figures import Figures
-from ..boundary import INTERRUPTED, Terminal, notify
 from ..files import (
+    build_model_file,
     check_folder,
-    model_file,
     write_findings,
     write_model,
     write_slides,
-    write_somewhere,
+    write_with_fallback,
 )
-from ..loading import find_data, kind_of_data, load
-from ..models import model_for, model_implied, model_named
-from ..options import by_word, given_of_table
-from ..values import value_of
-from .asked import OWN, ModelRequest, asked_by_default, asked_of
-from .jobs import COMMAND, JOB, as_typed, job_in, noted
-from .report import UNTITLED, check_report, write_report
+from ..loading import detect_data_kind, find_data, load_data
+from ..model_choice import choose_model, find_implied_model, find_model
+from ..option_values import parse_option
+from ..options import index_options, select_table_arguments
+from ..terminal import INTERRUPTED, Terminal, notify
+from .jobs import COMMAND, JOB, build_job_note, format_command, open_job
+from .model_request import COMMAND_OPTIONS, ModelRequest, request_default_model, request_model
+from .report import NO_COVER, check_report, write_report
 
 
 def run_fit(
@@ -46,49 +46,51 @@ def run_fit(
     overwrite: bool = False,
     formats: Sequence[str] = ("csv",),
     page: Path | None = None,
-    cover: dict[str, str] = UNTITLED,
+    cover: dict[str, str] = NO_COVER,
     slides: Path | None = None,
 ) -> None:
-    """Fit a model to the data of that name and print the answer."""
-    from thali._model.model_files import tree_of_model
+    """Fit a model to data, print the results and write them."""
+    from thali._model.model_files import build_model_tree
 
-    from ...html import fit_in_words
+    from ...html import describe_fit
 
-    spec, alias = (model_implied(typed), "") if model_name is None else model_named(model_name)
-    wanted: dict[str, Any] = {}
-    # Whatever the data are: options are looked at before a large file is read.
+    spec, alias = (find_implied_model(typed), "") if model_name is None else find_model(model_name)
+    read_arguments: dict[str, Any] = {}
+    # Check options before a large file is read, whatever the data are.
     if spec is None:
-        possible = {word: owned[0][1] for word, owned in by_word().items()}
-        # who answered is the --respondent of most tables
-        terminal.know([*OWN, *OF_TABLES, *possible.values()])
-        read = {word: value_of(possible[word], value) for word, value in typed.items()}
-        wanted = given_of_table(read)
-    asked = None if spec is None else asked_of(terminal, spec, alias, typed, None)
+        option_by_word = {word: owned[0][1] for word, owned in index_options().items()}
+        # of options with equal names, --respondent of tables comes first
+        terminal.use_options([*COMMAND_OPTIONS, *TABLE_OPTIONS, *option_by_word.values()])
+        read_arguments = select_table_arguments(
+            {word: parse_option(option_by_word[word], text) for word, text in typed.items()}
+        )
+    request = None if spec is None else request_model(terminal, spec, alias, typed, None)
     for option, folder in (("--out", out), ("--slides", slides)):
         if folder is not None:
             check_folder(folder, option)
     check_report(page, cover)
-    found = find_data(data_name)
-    if asked is None:
-        of_kind = model_for(kind_of_data(found, wanted=wanted), typed)
-        # by some method
-        possible = {"people": "individuals"} | typed if of_kind.method_of_individuals else typed
-        asked = asked_of(terminal, of_kind, "", possible, data_name)
-    data, recognised = load(found, asked.spec, asked.of_data, model_name is not None)
-    chosen = ""
+    named_data = find_data(data_name)
+    if request is None:
+        kind_spec = choose_model(detect_data_kind(named_data, read_arguments=read_arguments), typed)
+        # so that options of individuals are accepted with every method
+        implied_options = {"people": "individuals"} if kind_spec.method_of_individuals else {}
+        request = request_model(terminal, kind_spec, "", implied_options | typed, data_name)
+    data, reading_sentence = load_data(
+        named_data, request.spec, request.read_arguments, model_name is not None
+    )
+    model_note = ""
     if spec is None:
-        asked, chosen = asked_by_default(terminal, data, typed)
-    spec, values, of = asked.spec, asked.values, asked.arguments
+        request, model_note = request_default_model(terminal, data, typed)
+    spec, values_by_word, select_arguments = request.spec, request.values, request.arguments
     if any(option.name == "constants" for option in spec.options):
         from thali._choice.coding import describe_constants
 
-        recognised += (
-            f"; {describe_constants(data, of(MODEL).get('constants')).render(terminal.words)}"
-        )
-    read = f"{data_name}: {recognised}{chosen}"
-    notify(read)
-    model = _made(spec, of(MODEL), values, data)
-    settings = model._settings_for(data, asked.settings(found, data))
+        constants = describe_constants(data, select_arguments(MODEL).get("constants"))
+        reading_sentence += f"; {constants.render(terminal.words)}"
+    data_sentence = f"{data_name}: {reading_sentence}{model_note}"
+    notify(data_sentence)
+    model = _build_model(spec, select_arguments(MODEL), values_by_word, data)
+    settings = model._complete_settings(data, request.settings(named_data, data))
     command = {
         "data_name": data_name,
         "model_name": model_name,
@@ -97,70 +99,75 @@ def run_fit(
     }
     command |= {} if page is None else {"page": page.absolute(), "cover": cover}
     command |= {} if slides is None else {"slides": slides.absolute()}
-    note = noted("fit", command)
-    is_finished = out is not None and not overwrite and _holds_finished(out, note)
-    arguments = of(FIT)
+    note = build_job_note("fit", command)
+    is_finished = out is not None and not overwrite and _is_finished(out, note)
+    arguments = select_arguments(FIT)
     if (is_finished or terminal.is_quiet) and "progressbar" in arguments:
         arguments["progressbar"] = False
-    with _job_in(asked, out, overwrite, note) as job:
-        _fit(spec, model, data, arguments, job)
+    with _open_fit_job(request, out, overwrite, note) as job:
+        _fit_model(spec, model, data, arguments, job)
     if is_finished:
         notify(f"this fit is finished; its draws are in {out} (--overwrite fits again).")
     interrupted = model._interrupted_
     if interrupted:
-        sizes = model._view.draws.sizes
-        more = f"; resume with thali resume {out}" if out is not None else ""
+        draw_sizes = model._view.draws.sizes
+        resume_hint = f"; resume with thali resume {out}" if out is not None else ""
         notify(
-            f"stopped early; kept {plural(sizes['chain'], 'chain')} of"
-            f" {plural(sizes['draw'], 'draw')}{more}. Computing results from these; press Ctrl-C"
-            " to skip."
+            f"stopped early; kept {format_plural(draw_sizes['chain'], 'chain')} of"
+            f" {format_plural(draw_sizes['draw'], 'draw')}{resume_hint}. Computing results from"
+            " these; press Ctrl-C to skip."
         )
     try:
-        with _replicates_in(settings, out, overwrite, note) as settings:
-            findings = model._findings_with(settings)
+        with _open_bootstrap_job(settings, out, overwrite, note) as settings:
+            findings = model._build_findings(settings)
             if out is not None:
-                list(findings)  # those that are written, before anything else can fail
-            answer = terminal.text(findings, read, *_more(out, page))
-    # what was drawn outlives a fault, or Ctrl-C, while answers are computed
-    except BaseException as fault:
-        stopped = isinstance(fault, KeyboardInterrupt)
-        if stopped:
+                list(findings)  # compute all findings before files are written
+            answer = terminal.format_findings(findings, data_sentence, *_list_hints(out, page))
+    # save the draws after an error, or Ctrl-C, in the computation of results
+    except BaseException as error:
+        is_cancelled = isinstance(error, KeyboardInterrupt)
+        if is_cancelled:
             notify(
                 "stopped by Ctrl-C while computing results."
                 + (" Nothing was written." if out is None else "")
             )
         if out is not None:
-            place = write_somewhere(out, partial(write_model, tree_of_model(model)))
+            written_folder = write_with_fallback(out, partial(write_model, build_model_tree(model)))
             notify(
-                f"the results could not be computed; the fit is saved in {place} (open it with"
-                " thali.load)."
+                f"the results could not be computed; the fit is saved in {written_folder} (open it"
+                " with thali.load)."
             )
-        if stopped:
+        if is_cancelled:
             raise typer.Exit(INTERRUPTED) from None
         raise
 
     def write(figures: Figures) -> None:
         if out is not None:
-            tree = tree_of_model(model)
-            noting = {} if read_index(out / JOB) else {COMMAND: json.dumps(note).encode()}
-            wrote = ["the posterior" if "posterior" in tree.children else "the model", "the tables"]
+            datatree = build_model_tree(model)
+            note_file = {} if read_index(out / JOB) else {COMMAND: json.dumps(note).encode()}
+            written_parts = ["the posterior" if "posterior" in datatree.children else "the model"]
+            written_parts.append("the tables")
 
             def write_to(folder: Path) -> None:
-                others = {**model_file(tree), **noting}
-                wrote[2:] = ["the pictures"] * bool(
-                    write_findings(findings, folder, formats, others, figures)
+                other_files = {**build_model_file(datatree), **note_file}
+                written_parts[2:] = ["the pictures"] * bool(
+                    write_findings(findings, folder, formats, other_files, figures)
                 )
 
-            place = write_somewhere(out, write_to)
+            written_folder = write_with_fallback(out, write_to)
             notify(
-                f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to the"
-                f" folder '{place}'."
+                f"wrote {', '.join(written_parts[:-1])} and {written_parts[-1]} to the folder"
+                f" '{written_folder}'."
             )
         if page is not None:
-            repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
-            write_report(model, page, repeats, terminal, settings, figures, cover, [data_name])
+            repeated_command = format_command(
+                "fit", command | {"typed": _add_random_seed(model, typed)}
+            )
+            write_report(
+                model, page, repeated_command, terminal, settings, figures, cover, [data_name]
+            )
         if slides is not None:
-            write_slides(findings, slides, terminal, fit_in_words(model))
+            write_slides(findings, slides, terminal, describe_fit(model))
 
     try:
         try:
@@ -171,37 +178,40 @@ def run_fit(
     except KeyboardInterrupt:
         notify("stopped by Ctrl-C while writing results; files not listed above are missing.")
         raise typer.Exit(INTERRUPTED) from None
-    is_stopped = any(found.stopped for found in findings.of(terminal.surface))
-    if is_stopped or (interrupted and "max-time" not in asked.values):
+    is_stopped = any(finding.stopped for finding in findings.of(terminal.surface))
+    if is_stopped or (interrupted and "max-time" not in request.values):
         raise typer.Exit(INTERRUPTED)
 
 
-def _more(out: Path | None, page: Path | None) -> list[str]:
-    """What shows more of a fit."""
-    report = [] if page is not None else ["--report FILE (a page)"]
-    return [*report, "--out DIR (tables, pictures)" if out is None else "thali show DIR"]
+def _list_hints(out_folder: Path | None, report_file: Path | None) -> list[str]:
+    """Return hints about options that show more of a fit."""
+    report = [] if report_file is not None else ["--report FILE (a page)"]
+    return [*report, "--out DIR (tables, pictures)" if out_folder is None else "thali show DIR"]
 
 
-def _repeatable(model: Any, typed: dict[str, Any]) -> dict[str, Any]:
-    """What was typed, and the seed that was drawn where none was typed."""
-    seed = model._run_settings().get("random_seed")
+def _add_random_seed(model: Any, typed: dict[str, Any]) -> dict[str, Any]:
+    """Return the typed options, with the random seed that was drawn."""
+    seed = model._get_run_settings().get("random_seed")
     return typed if seed is None or "seed" in typed else typed | {"seed": seed}
 
 
-def _made(spec: ModelSpec, arguments: dict[str, Any], values: dict[str, Any], data: Any) -> Any:
-    """The model with these arguments."""
+def _build_model(
+    spec: ModelSpec, arguments: dict[str, Any], values_by_word: dict[str, Any], data: Any
+) -> Any:
+    """Build the model with its arguments and features."""
     if spec.features:
-        arguments |= _features(spec, values, data.labels)
+        arguments |= _parse_features(spec, values_by_word, data.labels)
     return spec.load()(**arguments)
 
 
-def _features(spec: ModelSpec, values: dict[str, Any], labels: tuple[str, ...]) -> dict[str, Any]:
-    """The argument for the features, from the option of its name or the tree that takes its
-    place."""
-    from ..naming_models import parse_aspects, read_tree
+def _parse_features(
+    spec: ModelSpec, values_by_word: dict[str, Any], labels: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return the argument for the features, from their option or from a tree."""
+    from ..model_arguments import parse_aspects, read_tree
 
     name = spec.features
-    tree, leaf_length = values.get("tree"), values.get("leaf-length")
+    tree, leaf_length = values_by_word.get("tree"), values_by_word.get("leaf-length")
     if tree is None:
         if leaf_length is not None:
             raise ArgumentError(
@@ -210,59 +220,57 @@ def _features(spec: ModelSpec, values: dict[str, Any], labels: tuple[str, ...]) 
                 Argument("tree"),
                 ".",
             )
-        words = next(tuple(option.words) for option in spec.options if option.name == name)
-        return (
-            {name: parse_aspects(values[name], labels, f"--{name}", words)}
-            if name in values
-            else {}
-        )
-    if name in values:
+        feature_words = next(tuple(option.words) for option in spec.options if option.name == name)
+        if name not in values_by_word:
+            return {}
+        return {name: parse_aspects(values_by_word[name], labels, f"--{name}", feature_words)}
+    if name in values_by_word:
         raise ArgumentError(
             Argument("tree"), " and ", Argument(name), " cannot be combined; remove one."
         )
-    found = read_tree(tree, leaf_length)
-    found.for_labels(labels)  # every mismatch is named before anything runs
-    return {name: found}
+    parsed_tree = read_tree(tree, leaf_length)
+    parsed_tree.for_labels(labels)  # reports labels that differ before the fit starts
+    return {name: parsed_tree}
 
 
 @contextmanager
-def _job_in(
-    asked: ModelRequest, out: Path | None, overwrite: bool, command: dict[str, Any]
+def _open_fit_job(
+    request: ModelRequest, out_folder: Path | None, overwrite: bool, command: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """The argument that says where the job lies, for a model with chains."""
-    if out is None or not any(
-        option.name == "cores" for option in asked.spec.options_of(asked.method)
+    """Open the job of a fit with chains; yield the argument that names it."""
+    if out_folder is None or not any(
+        option.name == "cores" for option in request.spec.select_options(request.method)
     ):
         yield {}
         return
-    with job_in(out, overwrite, command) as job:
+    with open_job(out_folder, overwrite, command) as job:
         yield {"job": job}
 
 
 @contextmanager
-def _replicates_in(
-    settings: AnswerSettings, out: Path | None, overwrite: bool, command: dict[str, Any]
+def _open_bootstrap_job(
+    settings: AnswerSettings, out_folder: Path | None, overwrite: bool, command: dict[str, Any]
 ) -> Iterator[AnswerSettings]:
-    """The settings with the place of the job of a test by simulated data sets, where one was asked
-    for."""
-    if out is None or not settings.bootstrap:
+    """Open the job of a test by simulated data, if requested; yield the settings."""
+    if out_folder is None or not settings.bootstrap:
         yield settings
         return
-    with job_in(out, overwrite, command) as job:
+    with open_job(out_folder, overwrite, command) as job:
         yield replace(settings, job=job)
 
 
-def _holds_finished(out: Path, command: dict[str, Any]) -> bool:
-    """Whether a folder holds the finished job of the same command."""
-    index = read_index(out / JOB)
+def _is_finished(out_folder: Path, command: dict[str, Any]) -> bool:
+    """Return whether a folder contains the finished job of the same command."""
+    index = read_index(out_folder / JOB)
     return (
         index is not None and index["ended"] and index["command"] == json.loads(json.dumps(command))
     )
 
 
-def _fit(
+def _fit_model(
     spec: ModelSpec, model: Any, data: Any, arguments: dict[str, Any], job: dict[str, Any]
 ) -> None:
+    """Fit the model, with covariates and labels for classification."""
     if spec.data == (CLASSES,):
         model.fit(data.covariates, data.labels, **arguments, **job)
     else:

@@ -1,5 +1,4 @@
-"""`thali resume` and `thali status`: what a job says of itself; and where the job of a command
-lies."""
+"""`thali resume` and `thali status`, and the jobs of commands."""
 
 import contextlib
 import json
@@ -10,196 +9,227 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from thali._digits import percent
+from thali._digits import format_percent
 from thali._inference.jobs import is_running, note_command, read_index
 from thali._model.spec import Option
 from thali.errors import DataError
 
 from ...slides import is_slide
-from ..boundary import notify
-from ..files import checked_formats
+from ..files import parse_stored_formats
+from ..terminal import notify
 
-_OF_THALI = b'<meta name="generator" content="thali">'  # near the beginning of a report
+_THALI_MARK = b'<meta name="generator" content="thali">'  # near the beginning of a report
 
 JOB = "job"  # in the folder of the results
 DATA_NAMED = "data"  # what the app calls the data, for which there is no option
 COVER: tuple[str, ...] = ("title", "author", "question", DATA_NAMED)  # of a report
-COMMAND = "command.json"  # there, of a fit without chains, which is no job
-_OF_REPORTS = {"page", "cover", "slides"}  # arguments of a command that writes a report, or slides
-# What `noted` takes for each command.
-_BOTH = {"data_name": str, "typed": dict, "formats": list}
+COMMAND = "command.json"  # in the folder of a fit without chains, which has no job
+_REPORT_ARGUMENTS = {
+    "page",
+    "cover",
+    "slides",
+}  # arguments of a command that writes a report, or slides
+# Types of the arguments in the note of each command.
+_SHARED_ARGUMENTS = {"data_name": str, "typed": dict, "formats": list}
 _ARGUMENTS: dict[str, dict[str, Any]] = {
-    "fit": _BOTH
+    "fit": _SHARED_ARGUMENTS
     | {"model_name": str | None, "page": Path | None, "cover": dict | None, "slides": Path | None},
-    "compare": _BOTH | {"models": str | None, "own": dict},
+    "compare": _SHARED_ARGUMENTS | {"models": str | None, "own": dict},
 }
 OVERWRITE = Option("overwrite", "Replace an existing job.", bool)
 
 
-def noted(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """A command and its arguments, as a job holds them."""
-    return {"name": name, "arguments": _as_json(arguments), "folder": os.getcwd()}
+def build_job_note(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return a command and its arguments as a job stores them."""
+    return {"name": name, "arguments": _encode_paths(arguments), "folder": os.getcwd()}
 
 
 @contextmanager
-def job_in(out: Path, overwrite: bool, command: dict[str, Any] | None) -> Iterator[Path]:
-    """The folder of the job of a command, as `noted`, by which it can go on; `out` is removed if
-    nothing was kept."""
-    new = [folder for folder in (out, *out.parents) if not folder.exists()]
-    out.mkdir(parents=True, exist_ok=True)
+def open_job(out_folder: Path, overwrite: bool, command: dict[str, Any] | None) -> Iterator[Path]:
+    """Open the job of a command in the folder `out_folder`, which is created.
+
+    New folders are removed again if nothing was saved. `command`: from `build_job_note`; with it
+    the job can be resumed.
+    """
+    new_folders = [folder for folder in (out_folder, *out_folder.parents) if not folder.exists()]
+    out_folder.mkdir(parents=True, exist_ok=True)
     try:
         with note_command(command, overwrite):
-            yield out / JOB
+            yield out_folder / JOB
     finally:
-        for folder in new:
-            with contextlib.suppress(OSError):  # it holds something
+        for folder in new_folders:
+            with contextlib.suppress(OSError):  # the folder is not empty
                 folder.rmdir()
 
 
-def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
-    """The command by which a job was begun, with its arguments, in the folder where it was if that
-    is here.
+def read_job_command(folder: Path) -> tuple[str, dict[str, Any]]:
+    """Read the command that started a job, and change to its folder.
 
-    A relative path of the command starts at the folder of the results.
+    If the folder does not exist, the current folder is used. A relative path of the command starts
+    at the folder of the results.
     """
-    found = _index(folder)["command"]
-    if found is None:
+    command_record = _read_job_index(folder)["command"]
+    if command_record is None:
         raise DataError(
             f"The job in '{folder}' was not started from the command line; resume it where it was"
             " started."
         )
-    out, arguments = folder.absolute(), _from_json(found["arguments"])
-    is_known = found["name"] in _ARGUMENTS and _are_of(arguments, _ARGUMENTS[found["name"]])
-    if not is_known or not _is_cover(arguments.get("cover", {})):
+    out_folder, arguments = folder.absolute(), _decode_paths(command_record["arguments"])
+    is_valid = command_record["name"] in _ARGUMENTS and _match_parameters(
+        arguments, _ARGUMENTS[command_record["name"]]
+    )
+    if not is_valid or not _is_cover(arguments.get("cover", {})):
         raise DataError(
             f"The job in '{folder}' does not name a thali command; give a folder written by thali."
         )
     if "formats" in arguments:
-        arguments["formats"] = checked_formats(arguments["formats"])
-    if (page := arguments.get("page")) is not None and not _may_be_written(page, out):
-        arguments["page"] = out / "report.html"
+        arguments["formats"] = parse_stored_formats(arguments["formats"])
+    if (report_file := arguments.get("page")) is not None and not _may_write_report(
+        report_file, out_folder
+    ):
+        arguments["page"] = out_folder / "report.html"
         notify(
-            f"the report is written to {arguments['page']}, because {page} is another file, which"
-            " must not be replaced."
+            f"the report is written to {arguments['page']}, because {report_file} is another file,"
+            " which must not be replaced."
         )
-    if (slides := arguments.get("slides")) is not None and not _may_hold_slides(slides, out):
-        arguments["slides"] = out / "slides"
+    if (slides := arguments.get("slides")) is not None and not _may_write_slides(
+        slides, out_folder
+    ):
+        arguments["slides"] = out_folder / "slides"
         notify(
             f"the slides are written to {arguments['slides']}, because {slides} contains other"
             " files."
         )
-    if (begun := out / found["folder"]).is_dir():
-        os.chdir(begun)
+    if (start_folder := out_folder / command_record["folder"]).is_dir():
+        os.chdir(start_folder)
     else:
         notify(
-            f"the folder {found['folder']}, where the job was started, does not exist here;"
-            f" looking for the data in {os.getcwd()}."
+            f"the folder {command_record['folder']}, where the job was started, does not exist"
+            f" here; looking for the data in {os.getcwd()}."
         )
-    return found["name"], {**arguments, "out": out}
+    return command_record["name"], {**arguments, "out": out_folder}
 
 
-def _may_be_written(page: Path, out: Path) -> bool:
-    """Whether a job may write its report there: to its own folder, to a new file, or in place of a
-    report of thali."""
-    return _is_own(page, out) or (page.is_file() and _OF_THALI in page.read_bytes()[:1000])
+def _may_write_report(report_file: Path, job_folder: Path) -> bool:
+    """Return whether a job may write its report to this file.
+
+    It may write to its own folder, create a file, or replace a report by thali.
+    """
+    return _is_inside_or_new(report_file, job_folder) or (
+        report_file.is_file() and _THALI_MARK in report_file.read_bytes()[:1000]
+    )
 
 
-def _may_hold_slides(slides: Path, out: Path) -> bool:
-    """Whether a job may write its slides there: to its own folder, a new one, or one that holds
-    slides alone."""
-    if _is_own(slides, out):
+def _may_write_slides(slides: Path, job_folder: Path) -> bool:
+    """Return whether a job may write its slides to this folder.
+
+    The folder must be inside the folder of the job, new, or contain only slides.
+    """
+    if _is_inside_or_new(slides, job_folder):
         return True
     return slides.is_dir() and all(
-        is_slide(each.name) and each.is_file() for each in slides.iterdir()
+        is_slide(path.name) and path.is_file() for path in slides.iterdir()
     )
 
 
-def _is_own(place: Path, out: Path) -> bool:
-    """Whether a place is in the folder of a job, or new."""
-    return place.resolve().is_relative_to(out.resolve()) or not os.path.lexists(place)
+def _is_inside_or_new(path: Path, job_folder: Path) -> bool:
+    """Return whether a path is in the folder of a job, or does not exist."""
+    return path.resolve().is_relative_to(job_folder.resolve()) or not os.path.lexists(path)
 
 
-def _are_of(arguments: Any, kinds: Mapping[str, Any]) -> bool:
-    """Whether arguments are those of a command, each of its kind."""
+def _match_parameters(arguments: Any, type_by_name: Mapping[str, Any]) -> bool:
+    """Return whether the arguments have the names and types of a command."""
     if not isinstance(arguments, dict):
         return False
-    return kinds.keys() - _OF_REPORTS <= arguments.keys() <= kinds.keys() and all(
-        isinstance(arguments.get(name), kinds[name]) for name in kinds
-    )
-
-
-def _is_cover(given: Any) -> bool:
-    """Whether these are texts of the cover of a report."""
     return (
-        given is not None
-        and given.keys() <= set(COVER)
-        and all(isinstance(text, str) for text in given.values())
+        type_by_name.keys() - _REPORT_ARGUMENTS <= arguments.keys() <= type_by_name.keys()
+        and all(isinstance(arguments.get(name), type_by_name[name]) for name in type_by_name)
     )
 
 
-def command_of(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
-    """The command whose results are in a folder, its arguments, and the folder where it was typed,
-    if that is known."""
+def _is_cover(cover: Any) -> bool:
+    """Return whether a value contains texts of the cover of a report."""
+    return (
+        cover is not None
+        and cover.keys() <= set(COVER)
+        and all(isinstance(text, str) for text in cover.values())
+    )
+
+
+def find_command(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
+    """Return the command that wrote a folder, its arguments and its folder."""
     index = read_index(folder / JOB)
     if index is None and (folder / COMMAND).exists():
         index = {"command": json.loads((folder / COMMAND).read_text("utf-8"))}
-    if index is None or not (found := index["command"]):
+    if index is None or not (command_record := index["command"]):
         return None
-    return found["name"], _from_json(found["arguments"]), folder / found["folder"]
+    return (
+        command_record["name"],
+        _decode_paths(command_record["arguments"]),
+        folder / command_record["folder"],
+    )
 
 
-def as_typed(name: str, arguments: Mapping[str, Any]) -> str:
-    """A command with the arguments that `noted` takes, as it was typed, but for where its results
-    go."""
-    given = dict(arguments)
+def format_command(name: str, arguments: Mapping[str, Any]) -> str:
+    """Return a command as it was typed, without the destination of its results."""
+    all_arguments = dict(arguments)
     cover = {
         word: text
-        for word, text in (given.get("cover") or {}).items()
+        for word, text in (all_arguments.get("cover") or {}).items()
         if text and word != DATA_NAMED
     }
-    options = cover | {"model": given.get("model_name"), "models": given.get("models")}
-    options |= given.get("own", {}) | given.get("typed", {})
+    options = cover | {
+        "model": all_arguments.get("model_name"),
+        "models": all_arguments.get("models"),
+    }
+    options |= all_arguments.get("own", {}) | all_arguments.get("typed", {})
     words = [
-        part for word, value in options.items() for part in _as_typed(word.replace("_", "-"), value)
+        part
+        for word, setting in options.items()
+        for part in _format_option(word.replace("_", "-"), setting)
     ]
-    tables = given.get("data_names", [given["data_name"]] if "data_name" in given else [])
+    tables = all_arguments.get(
+        "data_names", [all_arguments["data_name"]] if "data_name" in all_arguments else []
+    )
     return shlex.join(["thali", name, *tables, *words])
 
 
-def _as_typed(word: str, value: Any) -> list[str]:
-    """An option as it is typed."""
-    if value is None:
+def _format_option(word: str, setting: Any) -> list[str]:
+    """Return the words of an option as they are typed."""
+    if setting is None:
         return []
-    if isinstance(value, bool):
-        return [f"--{word}" if value else f"--no-{word}"]
-    if isinstance(value, list | tuple):
-        return [part for each in value for part in _as_typed(word, each)]
-    return [f"--{word}", str(value)]
+    if isinstance(setting, bool):
+        return [f"--{word}" if setting else f"--no-{word}"]
+    if isinstance(setting, list | tuple):
+        return [part for element in setting for part in _format_option(word, element)]
+    return [f"--{word}", str(setting)]
 
 
 def print_status(folder: Path) -> None:
-    """Print how far a job is."""
-    index = _index(folder)
-    place, stamp = index["place"], index["stamp"]
+    """Print the progress of a job."""
+    index = _read_job_index(folder)
+    progress, stamp = index["place"], index["stamp"]
     state = "running" if is_running(folder / JOB) else "finished" if index["ended"] else "stopped"
     name = stamp["models"][""]["class"] if stamp["kind"] == "fit" else stamp["kind"]
     print(f"{name}: {state}")
     print(
-        f"{place['done']:,} of {place['total']:,} {place['unit']}"
-        f" ({percent(place['done'] / max(1, place['total']))})"
+        f"{progress['done']:,} of {progress['total']:,} {progress['unit']}"
+        f" ({format_percent(progress['done'] / max(1, progress['total']))})"
     )
-    for group, (done, total) in place.get("each", {}).items():
-        print(f"  {group}: {done:,} of {total:,}")
+    for group, (n_done, n_total) in progress.get("each", {}).items():
+        print(f"  {group}: {n_done:,} of {n_total:,}")
     if recorded := index.get("recorded"):
         print(
-            f"draws per chain: {', '.join(f'{n:,}' for n in recorded)}; target {place['draws']:,}"
+            f"draws per chain: {', '.join(f'{n:,}' for n in recorded)}; target"
+            f" {progress['draws']:,}"
         )
     print(f"last saved: {index['written']}")
     if state == "stopped" and index["command"]:
         print(f"to resume: thali resume {folder}")
 
 
-def _index(folder: Path) -> dict[str, Any]:
+def _read_job_index(folder: Path) -> dict[str, Any]:
+    """Read the index of a job; raise if there is none."""
     index = read_index(folder / JOB)
     if index is None:
         raise DataError(
@@ -209,19 +239,19 @@ def _index(folder: Path) -> dict[str, Any]:
     return index
 
 
-def _as_json(arguments: Any) -> Any:
-    """What was typed, as JSON can hold it."""
+def _encode_paths(arguments: Any) -> Any:
+    """Return arguments with paths as dictionaries, as JSON requires."""
     if isinstance(arguments, dict):
-        return {word: _as_json(value) for word, value in arguments.items()}
+        return {word: _encode_paths(argument) for word, argument in arguments.items()}
     return {"path": str(arguments)} if isinstance(arguments, Path) else arguments
 
 
-def _from_json(held: Any) -> Any:
-    """What `_as_json` was given."""
-    if not isinstance(held, dict):
-        return held
+def _decode_paths(encoded: Any) -> Any:
+    """Return arguments with dictionaries of `_encode_paths` as paths."""
+    if not isinstance(encoded, dict):
+        return encoded
     return (
-        Path(held["path"])
-        if held.keys() == {"path"}
-        else {word: _from_json(each) for word, each in held.items()}
+        Path(encoded["path"])
+        if encoded.keys() == {"path"}
+        else {word: _decode_paths(argument) for word, argument in encoded.items()}
     )

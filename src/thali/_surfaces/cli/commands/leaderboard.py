@@ -1,4 +1,4 @@
-"""`thali leaderboard`: rank options by comparisons of two."""
+"""`thali leaderboard`: rank options by comparisons of two options."""
 
 import json
 from pathlib import Path
@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 from thali.errors import Argument, DataError
 
 from ...figures import Figures
-from ..boundary import Terminal, notify
-from ..files import check_out, write_findings
+from ..files import check_output_folder, write_findings
 from ..loading import load_pairs
+from ..option_values import parse_option
 from ..options import LEADERBOARD
-from ..values import value_of
-from .jobs import COMMAND, as_typed, noted
+from ..terminal import Terminal, notify
+from .jobs import COMMAND, build_job_note, format_command
 from .report import check_report, write_report
 
 if TYPE_CHECKING:
     from thali._paired.board import Leaderboard
     from thali._paired.leaderboard import Made
 
-_BOARD = ".nc"  # how the name of a saved leaderboard ends
-_HOW = {"ties": "davidson", "anchor_model": None, "pool": False}
-_ASKED = (
+_BOARD = ".nc"  # suffix of saved leaderboards
+_DEFAULTS = {"ties": "davidson", "anchor_model": None, "pool": False}
+_WORTH_SETTINGS = (
     "method",
     "random_seed",
     "people",
@@ -35,115 +35,137 @@ _ASKED = (
     "until",
     "ci",
 )
-_OF_TABLES = {"covariates": None, "by": None, "id": None}
+_TABLE_DEFAULTS = {"covariates": None, "by": None, "id": None}
 
 
 def run_leaderboard(
     terminal: Terminal,
     names: list[str],
     typed: dict[str, Any],
-    out: Path | None,
-    page: Path | None,
+    out_folder: Path | None,
+    report_file: Path | None,
     cover: dict[str, str],
 ) -> None:
-    """Print the leaderboard of files, and write it with its pictures, and its report."""
-    from thali._model.model_files import BOARD
+    """Print the leaderboard of files; write its tables, pictures and report."""
+    from thali._model.model_files import LEADERBOARD_FILE
     from thali._paired.board import as_json, as_netcdf
     from thali._paired.findings import findings_of
     from thali._paired.made import in_words
 
-    wanted = {
-        each.name: value_of(each, typed[each.word]) for each in LEADERBOARD if each.word in typed
+    settings = {
+        option.name: parse_option(option, typed[option.word])
+        for option in LEADERBOARD
+        if option.word in typed
     }
-    check_out(out)
-    check_report(page, cover)
-    board = _board(names, wanted, not terminal.is_quiet)
+    check_output_folder(out_folder)
+    check_report(report_file, cover)
+    board = _build_board(names, settings, not terminal.is_quiet)
     findings = findings_of(board)
     command = {"data_names": names, "typed": typed, "cover": cover}
     try:
         with Figures() as figures:
-            if out is not None:
-                others = {"leaderboard.json": as_json(board), BOARD: bytes(as_netcdf(board))}
-                others[COMMAND] = json.dumps(noted("leaderboard", command)).encode()
-                drawn = write_findings(findings, out, others=others, figures=figures)
-                notify(f"wrote the tables{' and the picture' * bool(drawn)} to the folder '{out}'.")
-            if page is not None:
-                typed_again = as_typed("leaderboard", command)
+            if out_folder is not None:
+                other_files = {
+                    "leaderboard.json": as_json(board),
+                    LEADERBOARD_FILE: bytes(as_netcdf(board)),
+                }
+                other_files[COMMAND] = json.dumps(build_job_note("leaderboard", command)).encode()
+                picture_names = write_findings(
+                    findings, out_folder, other_files=other_files, figures=figures
+                )
+                notify(
+                    f"wrote the tables{' and the picture' * bool(picture_names)} to the folder"
+                    f" '{out_folder}'."
+                )
+            if report_file is not None:
+                repeated_command = format_command("leaderboard", command)
                 write_report(
-                    board, page, typed_again, terminal, figures=figures, cover=cover, names=names
+                    board,
+                    report_file,
+                    repeated_command,
+                    terminal,
+                    figures=figures,
+                    cover=cover,
+                    names=names,
                 )
     finally:  # a full disk must not cost the answer
-        report = [] if page is not None else ["--report FILE (a page)"]
-        folder = "--out DIR (tables, pictures)" if out is None else "thali show DIR"
-        print(terminal.text(findings, in_words(board), *report, folder))
+        report = [] if report_file is not None else ["--report FILE (a page)"]
+        folder = "--out DIR (tables, pictures)" if out_folder is None else "thali show DIR"
+        print(terminal.format_findings(findings, in_words(board), *report, folder))
 
 
-def _board(names: list[str], wanted: dict[str, Any], progressbar: bool) -> "Leaderboard":
-    """The leaderboard of all files, the first of which may hold one that was saved."""
-    first, *others = names
-    if Path(first).suffix.lower() != _BOARD:
-        made = _begun(first, wanted)
+def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) -> "Leaderboard":
+    """Build the leaderboard of all files; the first may be a saved leaderboard."""
+    first_name, *other_names = names
+    if Path(first_name).suffix.lower() != _BOARD:
+        request = _read_first_file(first_name, settings)
     else:
-        saved = _saved(first)
-        if chosen := [name for name in wanted if name in (*_HOW, *_ASKED, *_OF_TABLES)]:
+        saved = _load_saved_board(first_name)
+        if repeated_settings := [
+            name for name in settings if name in (*_DEFAULTS, *_WORTH_SETTINGS, *_TABLE_DEFAULTS)
+        ]:
             raise DataError(
-                Argument(chosen[0]),
-                f" cannot be given again: it was set when {first} was made. Remove this argument.",
+                Argument(repeated_settings[0]),
+                f" cannot be given again: it was set when {first_name} was made. Remove this"
+                " argument.",
             )
-        if not others:
+        if not other_names:
             return saved
         assert saved.made is not None
-        made = saved.made._replace(columns=saved.made.columns | wanted)
-    for name in others:
-        made = made.with_more(name, True, {})
-        notify(f"{name}: {made.counted.read_as}")
-    if others and made.counted.ids is None:
+        request = saved.made._replace(columns=saved.made.columns | settings)
+    for name in other_names:
+        request = request.with_more(name, True, {})
+        notify(f"{name}: {request.counted.read_as}")
+    if other_names and request.counted.ids is None:
         notify(
             f"rows that occur in several of the {len(names)} files are counted several times; name"
             " a column of identifiers with --id."
         )
-    return made.board(progressbar=progressbar)
+    return request.board(progressbar=progressbar)
 
 
-def _saved(name: str) -> "Leaderboard":
-    """The leaderboard in a file."""
+def _load_saved_board(name: str) -> "Leaderboard":
+    """Load the leaderboard that is saved in a file."""
     from thali._model.model_files import load
     from thali._paired.board import Leaderboard
 
-    found = load(name)
-    if not isinstance(found, Leaderboard):
+    board = load(name)
+    if not isinstance(board, Leaderboard):
         raise DataError(
             f"'{name}' contains a fitted model, not a leaderboard; give a table or a"
             " leaderboard.nc."
         )
-    return found
+    return board
 
 
-def _begun(name: str, wanted: dict[str, Any]) -> "Made":
-    """What the leaderboard of a file, or of a bundled data set, is made of; large files are read in
-    batches."""
+def _read_first_file(name: str, settings: dict[str, Any]) -> "Made":
+    """Read a file or bundled data set for a leaderboard; large files in batches."""
     from thali import datasets
     from thali._paired.counted import CountedComparisons, count
     from thali._paired.leaderboard import Made, checked_settings
     from thali._paired.worths import WorthsRequest
     from thali._reading.large_tables import is_large
 
-    asked = WorthsRequest(**{key: wanted.pop(key) for key in _ASKED if key in wanted})
-    how = checked_settings(
-        asked, wanted.get("by"), *(wanted.pop(key, usual) for key, usual in _HOW.items())
+    worths_request = WorthsRequest(
+        **{key: settings.pop(key) for key in _WORTH_SETTINGS if key in settings}
     )
-    wanted = asked.columns(wanted, False)
-    named = _OF_TABLES | wanted
+    board_settings = checked_settings(
+        worths_request,
+        settings.get("by"),
+        *(settings.pop(key, default) for key, default in _DEFAULTS.items()),
+    )
+    settings = worths_request.columns(settings, False)
+    table_settings = _TABLE_DEFAULTS | settings
     is_bundled = name in {record.name for record in datasets.catalogue()}
-    if is_bundled and (divided := [key for key in ("by", "id") if named[key]]):
+    if is_bundled and (file_settings := [key for key in ("by", "id") if table_settings[key]]):
         raise DataError(
-            Argument(divided[0]),
+            Argument(file_settings[0]),
             f" applies to files only; {name!r} is a bundled data set. Remove this argument.",
         )
-    if not is_bundled and (named["by"] or named["id"] or is_large(name)):
-        counted = count(name, True, named)
+    if not is_bundled and (table_settings["by"] or table_settings["id"] or is_large(name)):
+        comparisons = count(name, True, table_settings)
     else:
-        data, read_as = load_pairs(name, wanted)
-        counted = CountedComparisons(data, {}, None, 0, read_as, (Path(name).name,))
-    notify(f"{name}: {counted.read_as}")
-    return Made(counted, how, named)
+        data, read_as = load_pairs(name, settings)
+        comparisons = CountedComparisons(data, {}, None, 0, read_as, (Path(name).name,))
+    notify(f"{name}: {comparisons.read_as}")
+    return Made(comparisons, board_settings, table_settings)

@@ -1,4 +1,4 @@
-"""`thali report`: one HTML file about the results of a fit, a comparison or a leaderboard."""
+"""`thali report`: one HTML file with the results of a fit, comparison or leaderboard."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -6,104 +6,121 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thali._inference.files import atomic_write, check_path
-from thali._model.registry import spec_of
-from thali._model.settings import USUAL, AnswerSettings
+from thali._model.registry import find_spec
+from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
 from thali._people.populations import Individuals
 from thali.errors import ArgumentError, DataError
 
-from ..boundary import Terminal, notify
 from ..files import check_folder, write_slides
 from ..loading import NamedData, find_data
 from ..options import LEADERBOARD
-from .asked import asked_of
-from .jobs import JOB, as_typed, command_of
+from ..terminal import Terminal, notify
+from .jobs import JOB, find_command, format_command
+from .model_request import request_model
 
-UNTITLED: dict[str, str] = {}  # a report that is called what thali calls it
+NO_COVER: dict[str, str] = {}  # of a report with the default title
 
 
-def check_report(page: Path | None, cover: dict[str, str]) -> None:
-    """Refuse a report that cannot be written, and words of the cover of none, before anything long
-    is computed."""
-    if page is not None:
-        check_path(page.absolute())
-    elif named := next((name for name, text in cover.items() if text), ""):
-        raise ArgumentError(f"--{named} applies to the report; add --report FILE.")
+def check_report(report_file: Path | None, cover: dict[str, str]) -> None:
+    """Raise if a report cannot be written, or if its cover lacks a report.
+
+    Called before long computations.
+    """
+    if report_file is not None:
+        check_path(report_file.absolute())
+    elif given_name := next((name for name, text in cover.items() if text), ""):
+        raise ArgumentError(f"--{given_name} applies to the report; add --report FILE.")
 
 
 def run_report(
     terminal: Terminal,
-    results: Path,
-    out: Path | None,
-    cover: dict[str, str] = UNTITLED,
+    results_path: Path,
+    out_file: Path | None,
+    cover: dict[str, str] = NO_COVER,
     slides: Path | None = None,
 ) -> None:
-    """Write the report of what a folder or a file holds, and slides of it."""
-    from ...report import about, findings_of
+    """Write the report of saved results, and slides."""
+    from ...report import compute_findings, describe_subject
 
     if slides is not None:
         check_folder(slides, "--slides")
-    file = out or (results / "report.html" if results.is_dir() else results.with_suffix(".html"))
+    file = out_file or (
+        results_path / "report.html" if results_path.is_dir() else results_path.with_suffix(".html")
+    )
     check_path(file)
-    found = held_in(terminal, results)
-    cover = {word: text or found.cover.get(word, "") for word, text in cover.items()}
+    saved = load_results(terminal, results_path)
+    cover = {word: text or saved.cover.get(word, "") for word, text in cover.items()}
     write_report(
-        found.what, file, found.command, terminal, found.settings, cover=cover, names=found.names
+        saved.subject, file, saved.command, terminal, saved.settings, cover=cover, names=saved.names
     )
     if slides is not None:
-        write_slides(findings_of(found.what, found.settings), slides, terminal, about(found.what))
+        write_slides(
+            compute_findings(saved.subject, saved.settings),
+            slides,
+            terminal,
+            describe_subject(saved.subject),
+        )
 
 
-class Held(NamedTuple):
-    """What a folder or a file holds: a model, a leaderboard or a table of a comparison, and how it
-    was made."""
+class SavedResults(NamedTuple):
+    """The subject of saved results and the command that wrote it.
 
-    what: Any
+    `subject`: a fitted model, a leaderboard or the table of a comparison.
+    """
+
+    subject: Any
     command: str = ""
-    settings: AnswerSettings = USUAL
-    cover: dict[str, str] = UNTITLED
+    settings: AnswerSettings = DEFAULT_SETTINGS
+    cover: dict[str, str] = NO_COVER
     names: Sequence[str] = ()  # of the files or data sets
 
 
-def held_in(terminal: Terminal, results: Path) -> Held:
-    """What a folder or a file holds, with the settings of the command that wrote it."""
-    what = _results(results)
-    found = command_of(results) if results.is_dir() else None
-    if found is None:
-        return Held(what)
-    name, arguments, folder = found
-    settings = USUAL
-    if name == "fit" and (spec := spec_of(what)) is not None:
+def load_results(terminal: Terminal, results_path: Path) -> SavedResults:
+    """Load results from a folder or file, with the settings of their command."""
+    subject = _load_subject(results_path)
+    command_record = find_command(results_path) if results_path.is_dir() else None
+    if command_record is None:
+        return SavedResults(subject)
+    name, arguments, folder = command_record
+    settings = DEFAULT_SETTINGS
+    if name == "fit" and (spec := find_spec(subject)) is not None:
         typed = arguments["typed"]
         if (
             spec.method_of_individuals
-            and isinstance(what.people, Individuals)
+            and isinstance(subject.people, Individuals)
             and "by" not in typed
         ):
-            typed = {"people": "individuals"} | typed  # which may be that of the default
-        asked = asked_of(terminal, spec, "", typed, None)
+            typed = {"people": "individuals"} | typed  # the default may have set it
+        request = request_model(terminal, spec, "", typed, None)
         table = None
-        if "holdouts" in asked.values and (table := _table(arguments["data_name"], folder)) is None:
-            asked = asked.without_holdouts
-        settings = asked.settings(table, what._data_of_fit(), folder)
+        if (
+            "holdouts" in request.values
+            and (table := _find_fit_table(arguments["data_name"], folder)) is None
+        ):
+            request = request.without_holdouts
+        settings = request.settings(table, subject._get_fit_data(), folder)
     names = arguments.get("data_names") or [arguments["data_name"]]
-    return Held(
-        what, as_typed(name, arguments), settings, arguments.get("cover") or UNTITLED, names
+    return SavedResults(
+        subject,
+        format_command(name, arguments),
+        settings,
+        arguments.get("cover") or NO_COVER,
+        names,
     )
 
 
-def know_options_of(terminal: Terminal, what: Any) -> None:
-    """From here on messages name the options of the command that made an answer."""
+def use_options_for(terminal: Terminal, subject: Any) -> None:
+    """Let messages name the options of the command that made the results."""
     from thali._paired.board import Leaderboard
 
-    if (spec := spec_of(what)) is not None:
-        terminal.know(spec.options)
-    elif isinstance(what, Leaderboard):
-        terminal.know(LEADERBOARD)
+    if (spec := find_spec(subject)) is not None:
+        terminal.use_options(spec.options)
+    elif isinstance(subject, Leaderboard):
+        terminal.use_options(LEADERBOARD)
 
 
-def _table(name: str, folder: Path) -> NamedData | None:
-    """The table of a fit, in which tasks were held out; None, which is said, if it is not there any
-    more."""
+def _find_fit_table(name: str, folder: Path) -> NamedData | None:
+    """Return the table of a fit; if it is missing, report it and return None."""
     try:
         if name == "-":
             raise DataError("The table came from standard input.")
@@ -114,46 +131,49 @@ def _table(name: str, folder: Path) -> NamedData | None:
 
 
 def write_report(
-    what: Any,
+    subject: Any,
     file: Path,
     command: str,
     terminal: Terminal,
-    settings: AnswerSettings = USUAL,
+    settings: AnswerSettings = DEFAULT_SETTINGS,
     figures: Any = None,
-    cover: dict[str, str] = UNTITLED,
+    cover: dict[str, str] = NO_COVER,
     names: Sequence[str] = (),
 ) -> None:
     """Write the report of a fitted model, a comparison or a leaderboard.
 
-    `figures`: those that are drawn already; `names`: files or data sets.
+    `figures`: figures drawn so far; `names`: files or data sets.
     """
     from ...html import Cover
-    from ...report import page_of
+    from ...report import render_report
 
-    know_options_of(terminal, what)
-    made = Cover(
+    use_options_for(terminal, subject)
+    report_cover = Cover(
         **{"data": ", ".join(Path(name).name for name in names), "date": str(date.today())} | cover
     )
-    atomic_write(file, page_of(what, command, terminal.words, settings, figures, made))
+    atomic_write(
+        file, render_report(subject, command, terminal.words, settings, figures, report_cover)
+    )
     notify(f"wrote the report to {file}.")
 
 
-def _results(results: Path) -> Any:
-    """The model, the leaderboard, or the table of a comparison."""
+def _load_subject(results_path: Path) -> Any:
+    """Load the model, the leaderboard or the table of a comparison."""
     from thali._comparison.job_table import TABLES, read_job_table
     from thali._inference.jobs import read_index
-    from thali._model.model_files import load, model_in
+    from thali._model.model_files import find_model_file, load
 
-    if results.suffix == ".html":
+    if results_path.suffix == ".html":
         raise DataError(
-            f"'{results}' is a report; give the folder passed to --out, or a file written by save."
+            f"'{results_path}' is a report; give the folder passed to --out, or a file written by"
+            " save."
         )
-    if not results.is_dir() or model_in(results) is not None:
-        return load(results)
-    index = read_index(results / JOB)
+    if not results_path.is_dir() or find_model_file(results_path) is not None:
+        return load(results_path)
+    index = read_index(results_path / JOB)
     if index is not None and index["stamp"]["kind"] in TABLES:
-        return read_job_table(results / JOB)
+        return read_job_table(results_path / JOB)
     raise DataError(
-        f"There are no results in '{results}'; give the folder passed to --out of thali fit,"
+        f"There are no results in '{results_path}'; give the folder passed to --out of thali fit,"
         " compare or leaderboard, or a file written by save."
     )

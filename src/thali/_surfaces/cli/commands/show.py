@@ -1,4 +1,4 @@
-"""`thali show`: what was found, of results that were written."""
+"""`thali show`: print saved results."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,38 +7,41 @@ from thali._model.finding import Finding, Findings
 from thali.errors import ArgumentError
 
 from ...readable import align
-from ...text import part_of
-from ..boundary import Terminal
-from .report import held_in, know_options_of
+from ...text import format_finding
+from ..terminal import Terminal
+from .report import load_results, use_options_for
 
 
-def run_show(terminal: Terminal, results: Path, key: str | None, lists: bool) -> None:
-    """Print the screen of results, one finding whole, or the keys of all."""
-    from ...report import about, findings_of
+def run_show(terminal: Terminal, results_path: Path, key: str | None, shows_keys: bool) -> None:
+    """Print saved results: one screen, one finding, or all keys."""
+    from ...report import compute_findings, describe_subject
 
-    held = held_in(terminal, results)
-    findings = findings_of(held.what, held.settings)
-    know_options_of(terminal, held.what)
-    if lists and key is not None:
+    saved = load_results(terminal, results_path)
+    findings = compute_findings(saved.subject, saved.settings)
+    use_options_for(terminal, saved.subject)
+    if shows_keys and key is not None:
         raise ArgumentError(f"--list lists all keys; remove {key!r}.")
-    if lists:
-        print(_list(findings))
+    if shows_keys:
+        print(_format_keys(findings))
     elif key is not None:
-        found = replace(findings[key], is_printed=True)
-        print(part_of(found, terminal.words) or _caption(found))
+        finding = replace(findings[key], is_printed=True)
+        print(format_finding(finding, terminal.words) or _format_caption(finding))
     else:
         print(
-            terminal.text(
-                findings, about(held.what), "thali show DIR FINDING", "thali show DIR --list"
+            terminal.format_findings(
+                findings,
+                describe_subject(saved.subject),
+                "thali show DIR FINDING",
+                "thali show DIR --list",
             )
         )
 
 
-def _caption(found: Finding) -> str:
-    """What a finding without words shows."""
-    return "" if found.picture is None else f"Picture: {found.picture.caption}"
+def _format_caption(finding: Finding) -> str:
+    """Return the caption of a finding that has only a picture."""
+    return "" if finding.picture is None else f"Picture: {finding.picture.caption}"
 
 
-def _list(findings: Findings) -> str:
-    """The keys of the findings, and what each answers."""
-    return align([(found.key, found.question) for found in findings], {0, 1})
+def _format_keys(findings: Findings) -> str:
+    """Return the keys of the findings and their questions."""
+    return align([(finding.key, finding.question) for finding in findings], {0, 1})

@@ -1,13 +1,12 @@
-"""Every command as `thali --help` shows it: its arguments and options, and no work."""
+"""Signatures of all commands as `thali --help` shows them; the code is in `commands`."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from .boundary import OptionWords, plain_messages
-from .classical import TESTS
-from .models import TYPED
+from .classical_tests import TESTS
+from .model_choice import TYPED
 from .options import (
     COMPARED,
     LEADERBOARD,
@@ -19,9 +18,10 @@ from .options import (
     Quiet,
     Tables,
     Title,
-    takes_options,
-    takes_options_of_models,
+    add_model_options,
+    add_options,
 )
+from .terminal import OptionWords, plain_messages
 
 _Report = Annotated[
     Path | None,
@@ -40,12 +40,16 @@ _Slides = Annotated[
 ]
 
 
-def _given(typed: dict[str, Any]) -> dict[str, Any]:
-    """The options that were typed, by their words."""
-    return {name.replace("_", "-"): value for name, value in typed.items() if value is not None}
+def _select_typed_options(typed: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were typed, by their names on the command line."""
+    return {
+        name.replace("_", "-"): typed_value
+        for name, typed_value in typed.items()
+        if typed_value is not None
+    }
 
 
-@takes_options_of_models()
+@add_model_options()
 def fit(
     data: Annotated[
         str,
@@ -94,18 +98,18 @@ def fit(
     """Fit a model to comparisons, choices, similarities, an experiment or data with covariates;
     print the results."""
     from .commands.fit import run_fit
-    from .files import formats_of
+    from .files import parse_formats
 
     with plain_messages() as terminal:
-        terminal.print_as(form, quiet)
+        terminal.set_print_form(form, quiet)
         run_fit(
             terminal,
             data,
             model,
-            _given(typed),
+            _select_typed_options(typed),
             out,
             overwrite,
-            formats_of(tables, pictures, out),
+            parse_formats(tables, pictures, out),
             report,
             {"title": title, "author": author, "question": question},
             slides,
@@ -124,10 +128,10 @@ _Job = Annotated[
 
 def resume(folder: _Job) -> None:
     """Resume an interrupted fit or comparison by repeating its command."""
-    from .commands.jobs import command_in
+    from .commands.jobs import read_job_command
 
     with plain_messages() as terminal:
-        name, arguments = command_in(folder)
+        name, arguments = read_job_command(folder)
         if name == "fit":
             from .commands.fit import run_fit as run
         else:
@@ -200,7 +204,7 @@ def show(
     with plain_messages() as terminal:
         from .commands.show import run_show
 
-        terminal.print_as(form, quiet)
+        terminal.set_print_form(form, quiet)
         run_show(terminal, results, finding, lists)
 
 
@@ -212,7 +216,7 @@ def status(folder: _Job) -> None:
         print_status(folder)
 
 
-@takes_options_of_models(COMPARED)
+@add_model_options(COMPARED)
 def compare(
     data: Annotated[
         str,
@@ -294,27 +298,32 @@ def compare(
     """Compare models by evidence, or by their predictions of held-out pairs, choices, tasks or
     rows."""
     from .commands.compare import run_compare
-    from .files import formats_of
+    from .files import parse_formats
 
     with plain_messages() as terminal:
-        terminal.print_as(form, quiet)
-        own = {"leave_out": leave_out, "folds": folds, "by": by, "sensitivity": sensitivity}
+        terminal.set_print_form(form, quiet)
+        comparison_settings = {
+            "leave_out": leave_out,
+            "folds": folds,
+            "by": by,
+            "sensitivity": sensitivity,
+        }
         run_compare(
             terminal,
             data,
             models,
-            own,
-            _given(typed),
+            comparison_settings,
+            _select_typed_options(typed),
             out,
             overwrite,
-            formats_of(tables, pictures, out),
+            parse_formats(tables, pictures, out),
         )
 
 
 # The other commands: tests, designs, bundled data, reproductions of tables, the app ---------------
 
 
-@takes_options_of_models(specs=TESTS)
+@add_model_options(specs=TESTS)
 def test(
     name: Annotated[
         str | None,
@@ -345,14 +354,14 @@ def test(
     """Run a classical test of paired comparisons."""
     with plain_messages() as terminal:
         from .commands.test import list_tests, run_test
-        from .files import formats_of
+        from .files import parse_formats
 
         if name is None:
             list_tests()
             return
-        terminal.print_as(form, quiet)
-        given = _given(typed)
-        run_test(terminal, name, data or [], given, out, formats_of(tables, None, out))
+        terminal.set_print_form(form, quiet)
+        typed_options = _select_typed_options(typed)
+        run_test(terminal, name, data or [], typed_options, out, parse_formats(tables, None, out))
 
 
 def design(
@@ -493,65 +502,76 @@ def design(
     quiet: Quiet = False,
 ) -> None:
     """Design pairs (in balanced order), sets (--size, --per-person) or choice tasks (--tasks)."""
-    named = {
+    option_names = {
         name: name
         for name in ("tasks", "alternatives", "versions", "none", "overlap", "holdouts", "size")
     }
-    named["per_person"] = "per-person"
-    named |= {"interactions": "interaction", "directions": "direction", "prohibited": "prohibit"}
-    named |= {"respondents": "power", "spread": "spread"} | (
+    option_names["per_person"] = "per-person"
+    option_names |= {
+        "interactions": "interaction",
+        "directions": "direction",
+        "prohibited": "prohibit",
+    }
+    option_names |= {"respondents": "power", "spread": "spread"} | (
         {} if pilot is None else {"prior": "pilot"}
     )
-    with plain_messages(OptionWords.of_names(named)) as terminal:
+    with plain_messages(OptionWords.from_names(option_names)) as terminal:
         from thali.errors import ArgumentError
 
         from .commands.design import print_choice_design, print_design, print_set_design
-        from .files import formats_of
+        from .files import parse_formats
 
-        terminal.print_as(form, quiet)
-        formats = formats_of(tables, None, out)
-        parts = 1 if versions is None else versions
+        terminal.set_print_form(form, quiet)
+        formats = parse_formats(tables, None, out)
+        n_versions = 1 if versions is None else versions
         if tasks is None:
-            of_tasks = {
+            task_options = {
                 "alternatives": alternatives,
                 "interaction": interaction,
                 "direction": direction,
             }
-            of_tasks |= {
+            task_options |= {
                 "prohibit": prohibit,
                 "holdouts": holdouts,
                 "none": none or None,
                 "overlap": overlap,
             }
-            if given := [word for word, value in of_tasks.items() if value is not None]:
+            if typed_names := [
+                word for word, typed_value in task_options.items() if typed_value is not None
+            ]:
                 raise ArgumentError(
-                    f"--{given[0]} applies to choice tasks; set their number with --tasks."
+                    f"--{typed_names[0]} applies to choice tasks; set their number with --tasks."
                 )
             if power is None and (pilot is not None or spread is not None):
                 raise ArgumentError(
                     "--pilot and --spread apply to simulated respondents; set their number with"
                     " --power."
                 )
-            simulated = None if power is None else (power or None, spread or 0.0, pilot)
+            simulation = None if power is None else (power or None, spread or 0.0, pilot)
             if size is None and per_person is None:
-                of_parts = (("versions", versions), ("seed", None if power is not None else seed))
-                if given := [word for word, value in of_parts if value is not None]:
+                version_options = (
+                    ("versions", versions),
+                    ("seed", None if power is not None else seed),
+                )
+                if typed_names := [
+                    word for word, typed_value in version_options if typed_value is not None
+                ]:
                     raise ArgumentError(
-                        f"--{given[0]} applies to subsets of pairs or sets, or to tasks; add"
+                        f"--{typed_names[0]} applies to subsets of pairs or sets, or to tasks; add"
                         " --per-person, --size or --tasks."
                     )
-                print_design(terminal, options, out, formats, simulated, seed)
+                print_design(terminal, options, out, formats, simulation, seed)
             else:
-                of_sets = (2 if size is None else size, per_person, parts, seed)
-                print_set_design(terminal, options, *of_sets, out, formats, simulated)
+                set_settings = (2 if size is None else size, per_person, n_versions, seed)
+                print_set_design(terminal, options, *set_settings, out, formats, simulation)
             return
         if size is not None or per_person is not None:
             raise ArgumentError(
                 "--size and --per-person apply to sets of options; for choice tasks use"
                 " --alternatives and --tasks."
             )
-        how = {
-            "versions": parts,
+        design_settings = {
+            "versions": n_versions,
             "none": none,
             "overlap": overlap or "minimal",
             "random_seed": seed,
@@ -565,12 +585,14 @@ def design(
             raise ArgumentError(
                 "--spread applies to simulated respondents; set their number with --power."
             )
-        simulated = None if power is None else (power, spread or 0.0)
-        of_study = (formats, typed, holdouts, simulated, pilot)
-        print_choice_design(terminal, options, tasks, alternatives, out, *of_study, **how)
+        simulation = None if power is None else (power, spread or 0.0)
+        study_settings = (formats, typed, holdouts, simulation, pilot)
+        print_choice_design(
+            terminal, options, tasks, alternatives, out, *study_settings, **design_settings
+        )
 
 
-@takes_options(LEADERBOARD)
+@add_options(LEADERBOARD)
 def leaderboard(
     data: Annotated[
         list[str],
@@ -604,12 +626,12 @@ def leaderboard(
     from .commands.leaderboard import run_leaderboard
 
     with plain_messages(OptionWords(LEADERBOARD)) as terminal:
-        given = _given(typed)
-        terminal.print_as(form, quiet)
+        typed_options = _select_typed_options(typed)
+        terminal.set_print_form(form, quiet)
         run_leaderboard(
             terminal,
             data,
-            given,
+            typed_options,
             out,
             report,
             {"title": title, "author": author, "question": question},
@@ -656,9 +678,9 @@ def cite(
 ) -> None:
     """Print citations of thali and of a model's paper, as BibTeX."""
     with plain_messages():
-        from .commands.cite import cite
+        from .commands.cite import print_citations
 
-        cite(model)
+        print_citations(model)
 
 
 def start_app(
@@ -738,7 +760,7 @@ def cache_build(
     ] = None,
 ) -> None:
     """Compile for all processors of a given level, for use in wheels (see packaging/README.md)."""
-    with plain_messages(OptionWords.of_names({"target": "target", "out": "out"})):
+    with plain_messages(OptionWords.from_names({"target": "target", "out": "out"})):
         from .commands import cache
 
         cache.build(models or [], target, out)
@@ -754,7 +776,7 @@ DesignToAsk = Annotated[
         show_default=False,
     ),
 ]
-Asked = Annotated[
+QuestionKind = Annotated[
     str | None,
     typer.Option(
         "--kind",
@@ -763,7 +785,7 @@ Asked = Annotated[
         show_default="pairs; choice for a design with products",
     ),
 ]
-Titled = Annotated[
+PageTitle = Annotated[
     str | None, typer.Option("--title", help="Title of the page.", show_default=False)
 ]
 StudyFile = Annotated[
@@ -776,7 +798,13 @@ StudyFile = Annotated[
     ),
 ]
 TaskSeed = Annotated[int, typer.Option("--seed", min=0, help="Random seed for subsets of tasks.")]
-_ASKED = {"kind": "kind", "title": "title", "random_seed": "seed", "design": "DESIGN", "to": "to"}
+_FIELD_OPTION_NAMES = {
+    "kind": "kind",
+    "title": "title",
+    "random_seed": "seed",
+    "design": "DESIGN",
+    "to": "to",
+}
 
 
 def field_make(
@@ -785,16 +813,16 @@ def field_make(
         Path,
         typer.Option(metavar="FILE", help="The HTML file, such as study.html.", show_default=False),
     ],
-    kind: Asked = None,
-    title: Titled = None,
+    kind: QuestionKind = None,
+    title: PageTitle = None,
     study: StudyFile = None,
     seed: TaskSeed = 0,
 ) -> None:
     """Write a questionnaire as one HTML file that runs in any browser."""
-    with plain_messages(OptionWords.of_names(_ASKED)):
-        from .commands.field import make
+    with plain_messages(OptionWords.from_names(_FIELD_OPTION_NAMES)):
+        from .commands.field import make_questionnaire
 
-        make(design, out, kind, title, study, seed)
+        make_questionnaire(design, out, kind, title, study, seed)
 
 
 def field_export(
@@ -808,17 +836,17 @@ def field_export(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for the files.", show_default=False)
     ],
-    kind: Asked = None,
-    title: Titled = None,
+    kind: QuestionKind = None,
+    title: PageTitle = None,
     study: StudyFile = None,
     seed: TaskSeed = 0,
 ) -> None:
     """Export the study to jsPsych or PsychoPy."""
-    with plain_messages(OptionWords.of_names(_ASKED)):
-        from .commands.field import hand_over
+    with plain_messages(OptionWords.from_names(_FIELD_OPTION_NAMES)):
+        from .commands.field import export_study
 
-        asked = {"kind": kind, "title": title, "study": study, "random_seed": seed}
-        hand_over(design, to, out, asked)
+        settings = {"kind": kind, "title": title, "study": study, "random_seed": seed}
+        export_study(design, to, out, settings)
 
 
 def field_collect(
@@ -838,7 +866,7 @@ def field_collect(
     ] = None,
 ) -> None:
     """Merge the answers of all respondents; report missing, duplicate and careless ones."""
-    with plain_messages(OptionWords.of_names({"where": "where"})):
-        from .commands.field import join
+    with plain_messages(OptionWords.from_names({"where": "where"})):
+        from .commands.field import collect_answers
 
-        join(folder, out)
+        collect_answers(folder, out)

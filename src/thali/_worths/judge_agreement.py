@@ -1,4 +1,4 @@
-"""How well the answers of all other judges predict those of each judge."""
+"""How well the answers of other judges predict the answers of each judge."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from .laplace import Marginal, find_mode
 
-# limits of judges, and of judges times rows, up to which each judge is left out of a separate fit
+# limits of judges, and of judges times rows, for separate fits without each judge
 _MAX_REFITTED_JUDGES, _MAX_REFITTED_ROWS = 50, 500_000
 
 

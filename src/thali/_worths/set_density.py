@@ -19,7 +19,13 @@ from thali._model.best_worst import RANKING, answer_probabilities, choice_probab
 from thali.errors import DataError, Setting
 
 from .density import Density, JudgePredictions, LikelihoodExpansion, to_column
-from .ties import EXACT_DROP, MAX_TIED_WITH_LAPSES, N_NODES, ROUGH_DROP, differentiate_tied_answers
+from .tied_answers import (
+    EXACT_DROP,
+    MAX_TIED_WITH_LAPSES,
+    N_NODES,
+    ROUGH_DROP,
+    differentiate_tied_answers,
+)
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices
@@ -138,9 +144,9 @@ class ChoiceSetDensity(Density):
         + \frac{\varepsilon}{|S|}
 
     A ranking consists of such choices in turn, each of the best remaining option (Plackett 1975) or
-    of several that tie (`ties`). Best and worst choices follow `best_worst` with the weights
-    :math:`e^{d_j L_i}`. Priors are those of `Density`, without periods, ties of two options, and
-    covariates.
+    of several that tie (`tied_answers`). Best and worst choices follow `best_worst` with the
+    weights :math:`e^{d_j L_i}`. Priors are as in `Density`, without periods, ties of two options,
+    and covariates.
 
     Parameters
     ----------

@@ -1,22 +1,22 @@
-"""The classical tests of paired comparisons that `thali test` carries out: data only, so that
+"""Specs of the classical tests of paired comparisons; this module imports no tests, so that
 `--help` stays fast."""
 
 from functools import partial
 
-from thali._arguments import seed_number, whole
+from thali._arguments import check_integer, check_seed
 from thali._data.kinds import PAIRS
-from thali._model.options import CI, COUNTED_TIES, OF_TABLES, SEED, WHERE, WITHOUT
+from thali._model.options import CI, COUNTED_TIES, SEED, TABLE_OPTIONS, WHERE, WITHOUT
 from thali._model.spec import CONTRASTS, DATA, FEATURES, FIT, ModelSpec, Option
 
 _COLUMNS = tuple(
-    each
-    for each in OF_TABLES
-    if each.name not in ("option", "rank", "unranked", "best", "worst", "covariates")
+    option
+    for option in TABLE_OPTIONS
+    if option.name not in ("option", "rank", "unranked", "best", "worst", "covariates")
 )
 _CHOSEN = Option(
     "chosen", "Column with the chosen option.", to=DATA, default="recognised", metavar="COLUMN"
 )
-READ = (WHERE, WITHOUT, *_COLUMNS, _CHOSEN)
+TABLE_OPTIONS = (WHERE, WITHOUT, *_COLUMNS, _CHOSEN)
 
 ASPECTS = Option(
     "aspects",
@@ -40,7 +40,7 @@ SAMPLES = Option(
     int,
     FIT,
     default="1000; for tests of fit, none where chi-square is valid, else 999 or 199",
-    check=partial(whole, least=1),
+    check=partial(check_integer, least=1),
 )
 TEST = Option(
     "test",
@@ -49,7 +49,7 @@ TEST = Option(
     default="exact up to 9 options; asymptotic for agreement",
     words={"exact": "exact", "asymptotic": "asymptotic"},
 )
-EACH = Option(
+JUDGES = Option(
     "people",
     "Test each judge separately, or the majority of all judges.",
     to=FIT,
@@ -93,58 +93,58 @@ ORDER = Option(
 _SEED = SEED.but(
     help="Random seed: the same seed gives the same samples.",
     default="0; random for a bootstrap",
-    check=seed_number,
+    check=check_seed,
 )
-_OF_FIT = (SAMPLES, _SEED)
-_OF_BOOTSTRAP = (*_OF_FIT, CI.but(to=FIT))
-_KNOWN = (ASPECTS, UNIQUE)
+_SAMPLING_OPTIONS = (SAMPLES, _SEED)
+_BOOTSTRAP_OPTIONS = (*_SAMPLING_OPTIONS, CI.but(to=FIT))
+_ASPECT_OPTIONS = (ASPECTS, UNIQUE)
 
 
-def _test(
+def _build_test_spec(
     name: str,
-    function: str,
+    function_path: str,
     answers: str,
     *options: Option,
     aliases: tuple[str, ...] = (),
-    read: tuple[Option, ...] = (*READ, COUNTED_TIES),
+    read: tuple[Option, ...] = (*TABLE_OPTIONS, COUNTED_TIES),
 ) -> ModelSpec:
-    """A test, described as a model is."""
-    names = (function.partition(":")[2].replace("_", "-"), *aliases)
-    others = tuple(other for other in names if other != name)
+    """Build the spec of a test."""
+    other_names = (function_path.partition(":")[2].replace("_", "-"), *aliases)
+    shown_aliases = tuple(other for other in other_names if other != name)
     return ModelSpec(
-        name, others, f"thali._{function}", (PAIRS,), answers, options=(*options, *read)
+        name, shown_aliases, f"thali._{function_path}", (PAIRS,), answers, options=(*options, *read)
     )
 
 
 TESTS: tuple[ModelSpec, ...] = (
-    _test(
+    _build_test_spec(
         "transitivity",
         "paired.stochastic_transitivity:transitivity",
         "in how many triples the choices violate weak, moderate or strong stochastic transitivity",
         aliases=("strans",),
     ),
-    _test(
+    _build_test_spec(
         "circular",
         "paired.triads:circular_triads",
         "whether each judge is more consistent than chance (circular triads, Kendall's zeta)",
         TEST,
-        EACH,
+        JUDGES,
         aliases=("consistency", "zeta"),
     ),
-    _test(
+    _build_test_spec(
         "agreement",
         "paired.kendall:agreement",
         "whether judges agree more than by chance (Kendall's u)",
         TEST,
         aliases=("kendall.u", "kendall-u"),
     ),
-    _test(
+    _build_test_spec(
         "trinary",
         "paired.trinary:trinary_inequality",
         "whether the choices satisfy the trinary inequality of a preference tree",
         ASPECTS,
     ),
-    _test(
+    _build_test_spec(
         "likelihood-ratio",
         "aspects.maximum_likelihood.ratio:likelihood_ratio",
         "whether a model with more aspects fits better than one with fewer",
@@ -153,59 +153,59 @@ TESTS: tuple[ModelSpec, ...] = (
         UNIQUE,
         aliases=("lr", "anova"),
     ),
-    _test(
+    _build_test_spec(
         "wald",
         "paired.wald:wald_test",
         "whether all options (or aspects) have the same worth, or other contrasts are zero",
         CONTRAST,
         SCALE,
-        *_KNOWN,
+        *_ASPECT_OPTIONS,
     ),
-    _test(
+    _build_test_spec(
         "group",
         "paired.groups:group_test",
         "whether weights differ between groups of respondents; give --group COLUMN, or one file"
         " per group",
         GROUP,
-        *_KNOWN,
+        *_ASPECT_OPTIONS,
         _SEED,
         aliases=("groups", "group.test"),
     ),
-    _test(
+    _build_test_spec(
         "order",
         "paired.order:order_effect",
         "whether the option shown first (or the home side) is favoured; give a table of trials, or"
         " two tables, the second in reverse order",
-        *_KNOWN,
+        *_ASPECT_OPTIONS,
         aliases=("home-advantage",),
     ),
-    _test(
+    _build_test_spec(
         "thurstone",
         "paired.thurstonian:thurstone",
         "scale values of Thurstone's Case V and their fit",
-        *_OF_FIT,
+        *_SAMPLING_OPTIONS,
         aliases=("case-v", "thurstone-case-v"),
     ),
-    _test(
+    _build_test_spec(
         "davidson",
         "paired.ties:davidson",
         "Bradley-Terry-Luce weights with ties as a third outcome, and the home advantage",
         ORDER,
-        *_OF_FIT,
-        read=READ,
+        *_SAMPLING_OPTIONS,
+        read=TABLE_OPTIONS,
     ),
-    _test(
+    _build_test_spec(
         "bootstrap",
         "paired.resampling:bootstrap",
         "standard errors of the weights from resampled respondents",
-        *_KNOWN,
-        *_OF_BOOTSTRAP,
+        *_ASPECT_OPTIONS,
+        *_BOOTSTRAP_OPTIONS,
     ),
-    _test(
+    _build_test_spec(
         "parametric-bootstrap",
         "paired.resampling:parametric_bootstrap",
         "standard errors of the weights from choices simulated by the fitted model",
-        *_KNOWN,
-        *_OF_BOOTSTRAP,
+        *_ASPECT_OPTIONS,
+        *_BOOTSTRAP_OPTIONS,
     ),
 )

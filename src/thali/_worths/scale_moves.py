@@ -1,4 +1,4 @@
-"""Moves of scales: of standard deviations, and of these with what they spread."""
+"""Moves of scales: standard deviations, separately and with their coordinates."""
 
 import math
 from collections.abc import Callable

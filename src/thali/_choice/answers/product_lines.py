@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import as_label
+from thali._labels import format_label
 from thali._people.reach import draws_held, reach_table
 from thali.errors import Argument, ArgumentError, DataWarning
 
@@ -62,5 +62,5 @@ def tabulate_reach(
     truths = np.concatenate(blocks)
     if fewer.is_estimate:
         truths = truths[1:]
-    labels = [as_label(label) for label in compress(market.labels, ~is_no_choice)]
+    labels = [format_label(label) for label in compress(market.labels, ~is_no_choice)]
     return reach_table(truths, labels, size, top, random_seed, ci)

@@ -13,7 +13,7 @@ from thali._model.best_worst import LARGEST, RANKING, REVERSED
 from thali.errors import Argument, DataError, Setting
 
 from .density import Density, DistinctComparisons
-from .sets import ChoiceSetDensity, count_distinct_answers
+from .set_density import ChoiceSetDensity, count_distinct_answers
 
 # relative curvature below which comparisons contain no information about a direction
 _MIN_CURVATURE = 1e-10
@@ -145,11 +145,11 @@ def list_wins(data: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def keep_single_choices(data: Any) -> Any:
-    """Drop sets from which several tied options were chosen, as checks count single options.
+    """Drop sets with several tied choices, as checks count single options.
 
     Raises
     ------
     DataError
-        If there are no others.
+        If no set remains.
     """
     return drop_tied_sets(data) if isinstance(data, Choices) else data

@@ -7,7 +7,7 @@ import numpy as np
 from .chains import Sampler, adapt_step
 from .density import WORTHS, Spreads
 from .laplace import Marginal
-from .scales import ScaleState, move_spread_with_coordinates, sample_spread
+from .scale_moves import ScaleState, move_spread_with_coordinates, sample_spread
 
 # up to this asymmetry, mirrored draws have rank probabilities to within 0.01
 MAX_ASYMMETRY = 0.5

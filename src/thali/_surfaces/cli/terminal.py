@@ -1,5 +1,4 @@
-"""Between the library and the person at the terminal: its words, and errors and warnings as plain
-lines on stderr."""
+"""Messages at the terminal: names of options, and errors and warnings as plain lines on stderr."""
 
 import shlex
 import sys
@@ -11,8 +10,8 @@ from typing import Any
 
 import typer
 
-from thali._arguments import one_of
-from thali._labels import printable
+from thali._arguments import check_allowed
+from thali._labels import escape_unprintable
 from thali._model.finding import SCREEN, TEXT, Findings
 from thali._model.registry import SPECS
 from thali._model.spec import Option
@@ -21,12 +20,12 @@ from thali.errors import ConvergenceWarning, InterruptedWarning, ThaliError, Tha
 
 
 class OptionWords(Words):
-    """The words of a command with these options.
+    """Names of arguments and values as options of a command.
 
     Parameters
     ----------
     options : iterable of Option
-        Where two are of one argument, the first counts.
+        If two options set the same argument, the first is used.
 
     Examples
     --------
@@ -45,20 +44,20 @@ class OptionWords(Words):
             self._options.setdefault(option.name, option)
 
     @classmethod
-    def of_names(cls, names: Mapping[str, str]) -> "OptionWords":
-        """The words of a command whose arguments have options of these names."""
-        return cls(Option(name, "", typed=typed) for name, typed in names.items())
+    def from_names(cls, names: Mapping[str, str]) -> "OptionWords":
+        """Return the names for a command, given option names by argument name."""
+        return cls(Option(name, "", typed=option_name) for name, option_name in names.items())
 
     def has(self, name: str) -> bool:
-        """Whether there is an option for the argument."""
+        """Return whether the command has an option for the argument."""
         return name in self._options
 
     def argument(self, name: str) -> str:
-        """--random-seed, or the words of the name where there is no option."""
+        """Return the option for an argument, such as --random-seed."""
         return f"--{self._options[name].word}" if name in self._options else name.replace("_", " ")
 
     def setting(self, name: str, value: object) -> str:
-        """--draws 11000, --no-unique, or what to do in Python where there is no option."""
+        """Return an option with its value, such as --draws 11000 or --no-unique."""
         option = self._options.get(name)
         if option is None:
             return f"{self.argument(name)} {value} (in Python)"
@@ -66,10 +65,10 @@ class OptionWords(Words):
             return f"--{'' if value else 'no-'}{option.word}"
         if value == [] or (value is None and None not in option.words.values()):
             return f"no --{option.word}"
-        return f"--{option.word} {_one_word(self.value(name, value))}"
+        return f"--{option.word} {_quote_for_shell(self.value(name, value))}"
 
     def value(self, name: str, value: object) -> str:
-        """What is typed for the value."""
+        """Return the text to type for a value."""
         option = self._options.get(name)
         if option is not None:
             if option.type is bool:
@@ -80,33 +79,33 @@ class OptionWords(Words):
         if isinstance(value, Individuals | LatentClasses | Groups):
             return value.typed
         if isinstance(value, dict):
-            return ",".join(f"{key}={self.value('', each)}" for key, each in value.items())
+            return ",".join(f"{key}={self.value('', number)}" for key, number in value.items())
         if isinstance(value, tuple | list):
-            return ",".join(map(_plain, value))
-        return _plain(value)
+            return ",".join(map(_format_value, value))
+        return _format_value(value)
 
     def model(self, name: str) -> str:
-        """The model as `--model` takes it."""
+        """Return the name of a model for `--model`."""
         return next((spec.name for spec in SPECS if spec.cls.endswith(f":{name}")), name)
 
     def is_python(self) -> bool:
-        """No."""
+        """Return False, because users type options."""
         return False
 
 
-def _one_word(text: str) -> str:
-    """What a shell takes for one word."""
+def _quote_for_shell(text: str) -> str:
+    """Return the text quoted so that a shell reads one word."""
     if not any(letter.isspace() or letter in "'<>()" for letter in text):
         return text
     return shlex.quote(text) if set(text) & set('"$`\\') else f'"{text}"'
 
 
-def _plain(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _format_value(setting: Any) -> str:
+    """Return a value as text, with short decimal numbers."""
+    return f"{setting:g}" if isinstance(setting, float) else str(setting)
 
 
-# Between the library and the person at the terminal: errors and warnings become plain lines on
-# stderr
+# Errors and warnings as plain lines on stderr -----------------------------------------------------
 
 
 BAD_INPUT = 2
@@ -114,82 +113,86 @@ INTERRUPTED = 130  # what a shell reports for a program stopped by Ctrl-C
 
 
 class Terminal:
-    """Where messages go, and the words in which they are spelled there."""
+    """The destination of messages, with its names of options and its form of results."""
 
     def __init__(
         self, words: Words, words_of: Callable[[Iterable[Option]], Words] = OptionWords
     ) -> None:
         self.words: Words = words
-        self._words_of = words_of
-        self.is_whole, self.is_quiet = False, False
+        self._build_words = words_of
+        self.prints_all, self.is_quiet = False, False
 
-    def print_as(self, form: str | None, quiet: bool) -> None:
-        """Print one screen of an answer, all of it, or its sentence."""
-        self.is_whole = one_of("--print", form or SCREEN, (SCREEN, "all")) == "all"
+    def set_print_form(self, form: str | None, quiet: bool) -> None:
+        """Choose between one screen of results, all results, and one sentence."""
+        self.prints_all = check_allowed("--print", form or SCREEN, (SCREEN, "all")) == "all"
         self.is_quiet = quiet
         _is_quiet.set(quiet)
 
-    def know(self, options: Iterable[Option]) -> None:
-        """From now on messages may name these options."""
-        self.words = self._words_of(options)
+    def use_options(self, options: Iterable[Option]) -> None:
+        """Let later messages name these options."""
+        self.words = self._build_words(options)
 
     @property
     def surface(self) -> str:
         """The surface whose findings are printed."""
-        return TEXT if self.is_whole else SCREEN
+        return TEXT if self.prints_all else SCREEN
 
-    def text(self, findings: Findings, read: str = "", *more: str) -> str:
-        """What is printed of findings; `read`: what the data are; `more`: options and commands that
-        show more."""
-        from ..screen import result, screen
-        from ..text import text_of
+    def format_findings(self, findings: Findings, data_sentence: str = "", *hints: str) -> str:
+        """Return the text to print for findings.
 
-        if self.is_whole:
-            return text_of(findings, self.words)
+        `read`: a sentence about the data. `more`: options and commands that show more.
+        """
+        from ..screen import format_screen, format_summary
+        from ..text import format_all_findings
+
+        if self.prints_all:
+            return format_all_findings(findings, self.words)
         if self.is_quiet:
-            return result(findings, self.words)
-        is_read = sys.stdout.isatty() and sys.stderr.isatty()  # where `notify` has written it
-        return screen(findings, self.words, read, [*more, "--print all"], is_read)
+            return format_summary(findings, self.words)
+        # `notify` has already written the sentence about the data to such a terminal
+        is_data_shown = sys.stdout.isatty() and sys.stderr.isatty()
+        return format_screen(
+            findings, self.words, data_sentence, [*hints, "--print all"], is_data_shown
+        )
 
 
 _is_quiet = ContextVar("is_quiet", default=False)
 
 
 def notify(message: str, is_news: bool = True) -> None:
-    """Write one line to stderr; nothing but warnings and errors where the result alone was asked
-    for."""
+    """Write one line to stderr; with --quiet, only warnings and errors."""
     if is_news and _is_quiet.get():
         return
-    text = " ".join(printable(message).split())
+    text = " ".join(escape_unprintable(message).split())
     if sys.stderr.isatty():
-        from ..screen import columns, wrap
+        from ..screen import find_terminal_width, wrap
 
-        text = "\n       ".join(wrap(text, columns() - 7))
+        text = "\n       ".join(wrap(text, find_terminal_width() - 7))
     print("thali:", text, file=sys.stderr, flush=True)
 
 
 @contextmanager
 def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
-    """Show errors and warnings of the enclosed command as single lines on stderr.
+    """Show errors and warnings of a command as single lines on stderr.
 
-    A `ThaliError`, or an error of the file system, ends the command with exit code 2, Ctrl-C with
-    130. A `ThaliWarning` is shown once and the command goes on; the two that the report itself
-    words (chains that do not agree, a run that was stopped) are not shown twice.
+    A `ThaliError` or an error of the file system ends the command with exit code 2, Ctrl-C with
+    130. A `ThaliWarning` is shown once, and the command continues. Warnings about convergence and
+    interrupted runs are not shown, because the printed results report both.
     """
     terminal = Terminal(OptionWords([]) if words is None else words)
     _is_quiet.set(False)
     with warnings.catch_warnings():
-        python_way, shown = warnings.showwarning, set()
+        show_python_warning, shown_sentences = warnings.showwarning, set()
 
-        def show(message, category, filename, lineno, file=None, line=None):
+        def show_warning(message, category, filename, lineno, file=None, line=None):
             if isinstance(message, ThaliWarning):
-                if (sentence := message.render(terminal.words)) not in shown:
-                    shown.add(sentence)
+                if (sentence := message.render(terminal.words)) not in shown_sentences:
+                    shown_sentences.add(sentence)
                     notify(f"warning: {sentence}", False)
             else:
-                python_way(message, category, filename, lineno, file, line)
+                show_python_warning(message, category, filename, lineno, file, line)
 
-        warnings.showwarning = show
+        warnings.showwarning = show_warning
         warnings.simplefilter("always", ThaliWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", InterruptedWarning)
@@ -198,7 +201,7 @@ def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
         except ThaliError as error:
             notify(f"error: {error.render(terminal.words)}", False)
             raise typer.Exit(BAD_INPUT) from None
-        # the reader of our output (head, less) has left: no fault of the input
+        # the program that reads the output (head, less) has ended; the input is not at fault
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -208,7 +211,7 @@ def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
             notify("error: not enough memory; use fewer draws, chains or aspects.", False)
             raise typer.Exit(BAD_INPUT) from None
         except KeyboardInterrupt as stop:
-            if str(stop):  # what a job holds
+            if str(stop):  # a note on the saved job
                 notify(f"stopped by Ctrl-C; {stop}; run the same command to resume.")
             else:
                 notify("stopped before the first draws were saved; nothing was written.")

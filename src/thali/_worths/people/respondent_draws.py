@@ -1,4 +1,4 @@
-"""Draws of the worths of respondents, and of new ones from the same population."""
+"""Draws of the worths of respondents, and of new respondents from the same population."""
 
 from typing import Any, NamedTuple
 
@@ -7,95 +7,97 @@ import numpy as np
 from thali._people.columns import RespondentCovariates, stored_covariates
 from thali._posterior.view import Posterior, flat
 
-from ..predictions import WorthDraws
+from ..worth_draws import WorthDraws
 
-# of all draws together about; of a draw at least and at most
-NEW_RESPONDENTS, LEAST_NEW, MOST_NEW = 2**16, 4, 64
+# new respondents: of all draws together about; of each draw at least and at most
+NEW_RESPONDENTS, MIN_NEW, MAX_NEW = 2**16, 4, 64
 _SEED = 1
 
 
 class RespondentDraws(NamedTuple):
-    """Draws of the worths of every respondent, one draw after another, and how new respondents
-    vary."""
+    """Draws of the worths of all respondents, and of the variation of new respondents."""
 
     respondents: tuple[str, ...]
     worths: np.ndarray  # (draws, respondents, options)
     mean: np.ndarray  # (draws, 1 + covariates, options): population worths, then effects
     loadings: np.ndarray  # (draws, directions, options)
     residual: np.ndarray  # (draws,)
-    known: RespondentCovariates | None
+    covariates: RespondentCovariates | None
 
     @property
     def n_draws(self) -> int:
-        """Number of draws."""
+        """The number of draws."""
         return len(self.residual)
 
     @property
     def effects(self) -> np.ndarray:
-        """Effects of a unit of each covariate (draws, covariates, options); none without
-        covariates."""
-        if self.known is None:
+        """Effects of a unit of each covariate, (draws, covariates, options)."""
+        if self.covariates is None:
             return np.zeros((self.n_draws, 0, self.mean.shape[2]))
-        return self.mean[:, 1:] / self.known.sd[:, None]
+        return self.mean[:, 1:] / self.covariates.sd[:, None]
 
     def take(self, draws: Any) -> "RespondentDraws":
-        """Return some of the draws."""
+        """Select draws."""
         parts = self.worths[draws], self.mean[draws], self.loadings[draws], self.residual[draws]
-        return RespondentDraws(self.respondents, *parts, self.known)
+        return RespondentDraws(self.respondents, *parts, self.covariates)
 
-    def means_of_new(
+    def draw_new_means(
         self, rng: np.random.Generator, count: int, x: np.ndarray | None
     ) -> np.ndarray:
-        """Return mean log worths (draws, count, options) of new respondents.
+        """Draw mean log worths of new respondents, (draws, count, options).
 
-        `x` (covariates,) are theirs; None: those of the respondents of the fit, in turn.
+        `x` (covariates,) are their covariates; None: those of the respondents of the fit, in turn.
         """
-        if self.known is None:
+        if self.covariates is None:
             return np.repeat(self.mean, count, axis=1)
-        rows = self.known.matrix
+        rows = self.covariates.matrix
         if x is not None:
             return np.repeat((np.append(1.0, x) @ self.mean)[:, None], count, axis=1)
         turns = np.resize(rng.permutation(len(rows)), (self.n_draws, count))
         return rows[turns] @ self.mean
 
-    def deviations(self, normal: np.ndarray) -> np.ndarray:
-        """Return deviations (draws, count, options) of normal numbers (draws, count, directions +
-        options)."""
+    def scale_deviations(self, normal: np.ndarray) -> np.ndarray:
+        """Scale normal numbers (draws, count, directions + options) to deviations of worths.
+
+        The deviations are (draws, count, options).
+        """
         K = self.loadings.shape[1]
         return normal[..., :K] @ self.loadings + self.residual[:, None, None] * normal[..., K:]
 
     def draw_new(self, count: int, x: np.ndarray | None = None) -> np.ndarray:
-        """Draw log worths (draws, count, options) of new respondents of each draw."""
+        """Draw log worths of new respondents, (draws, count, options)."""
         rng = np.random.default_rng(_SEED)
-        mean = self.means_of_new(rng, count, x)
+        mean = self.draw_new_means(rng, count, x)
         normal = rng.standard_normal((self.n_draws, count, self.loadings.shape[1] + mean.shape[2]))
-        return mean + self.deviations(normal)
+        return mean + self.scale_deviations(normal)
 
 
 def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
-    """Read the draws of a posterior."""
+    """Read the draws of respondents from a posterior."""
     draws = posterior.draws
     mean = flat(draws["log_worth"].values)[:, None]
-    known = stored_covariates(posterior.fixed)
-    if known is not None:
+    covariates = stored_covariates(posterior.fixed)
+    if covariates is not None:
         mean = np.concatenate([mean, flat(draws["respondent_effect"].values)], axis=1)
     loadings = np.zeros((len(mean), 0, mean.shape[2]))
     if "loading" in draws:
         loadings = flat(draws["loading"].values)
-    worths, residual = (
-        flat(draws["respondent_log_worth"].values),
-        draws["residual_spread"].values.ravel(),
+    worths = flat(draws["respondent_log_worth"].values)
+    residual = draws["residual_spread"].values.ravel()
+    return RespondentDraws(
+        tuple(posterior.respondents), worths, mean, loadings, residual, covariates
     )
-    return RespondentDraws(tuple(posterior.respondents), worths, mean, loadings, residual, known)
 
 
 def draw_new_respondents(
-    worths: WorthDraws, drawn: RespondentDraws, x: np.ndarray | None = None
+    worths: WorthDraws, respondent_draws: RespondentDraws, x: np.ndarray | None = None
 ) -> WorthDraws:
-    """Return draws of the log worths of new respondents, over whom predictions are means, those of
-    a draw in turn."""
-    count = int(np.clip(NEW_RESPONDENTS // drawn.n_draws, LEAST_NEW, MOST_NEW))
-    log_worths = drawn.draw_new(count, x)
+    """Draw log worths of new respondents, over whom predictions are averaged.
+
+    Each draw has several new respondents, in turn.
+    """
+    count = int(np.clip(NEW_RESPONDENTS // respondent_draws.n_draws, MIN_NEW, MAX_NEW))
+    log_worths = respondent_draws.draw_new(count, x)
     nu = None if worths.nu is None else np.repeat(worths.nu, count)
     return worths._replace(
         log_worths=log_worths.reshape(-1, log_worths.shape[2]),

@@ -1,4 +1,4 @@
-"""Answers of people who differ, as arrays for compiled code: one person after the other."""
+"""Answers of respondents who differ, as arrays for compiled code, respondent by respondent."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,15 +9,15 @@ from thali._data.choices import Choices
 from thali._inference.indexing import part_bounds
 from thali._model.best_worst import REVERSED
 
-from ..sets import iterate_answers_by_size
+from ..set_density import iterate_answers_by_size
 
 
 class AnswerTable(NamedTuple):
     """Answers of N people about n options.
 
     The first member of an answer was chosen from all members. By maximum difference the first
-    member is the best and the second one the worst. Members are places among the options that the
-    person has seen.
+    member is the best and the second one the worst. Members are indices of options among the
+    options that the person has seen.
     """
 
     is_difference: bool  # rule "reversed": maximum difference
@@ -47,7 +47,7 @@ class AnswerBlock(NamedTuple):
 def tabulate_answers(
     data: Any, rule: str, lapse: float, has_ties: bool, columns: np.ndarray | None = None
 ) -> AnswerTable:
-    """Return the answers of all respondents.
+    """Return a table of the answers of all respondents.
 
     Parameters
     ----------
@@ -59,10 +59,10 @@ def tabulate_answers(
         Standardised columns of the respondents.
     """
     if isinstance(data, Choices):
-        blocks = set_blocks(data, data.respondent)
+        blocks = build_set_blocks(data, data.respondent)
     else:
         answers = data.cells.answers
-        blocks = pair_blocks(data, answers, answers.pair, answers.respondent, has_ties)
+        blocks = build_pair_blocks(data, answers, answers.pair, answers.respondent, has_ties)
     is_difference = rule == REVERSED and data.worst is not None
     n_people = len(data.respondents)
     return tabulate_blocks(
@@ -71,14 +71,14 @@ def tabulate_answers(
 
 
 def tabulate_groups(groups: Sequence[Any], rule: str, lapse: float, has_ties: bool) -> AnswerTable:
-    """Return the answers of all groups, each of which is a person."""
+    """Return a table of the answers of all groups, each group as one person."""
     blocks, first = [], groups[0]
     for g, data in enumerate(groups):
         if isinstance(data, Choices):
-            blocks += set_blocks(data, np.full(len(data.respondent), g))
+            blocks += build_set_blocks(data, np.full(len(data.respondent), g))
         else:
             cells = np.arange(len(data.cells.pair))
-            blocks += pair_blocks(data, data.cells, cells, np.full(len(cells), g), has_ties)
+            blocks += build_pair_blocks(data, data.cells, cells, np.full(len(cells), g), has_ties)
     is_difference = rule == REVERSED and first.worst is not None
     return tabulate_blocks(blocks, is_difference, lapse, has_ties, first.n_options, len(groups))
 
@@ -92,37 +92,40 @@ def tabulate_blocks(
     N: int,
     columns: np.ndarray | None = None,
 ) -> AnswerTable:
-    """Return the answers of N people about n options."""
+    """Return a table of the answers of N people about n options."""
     person, count, tied = (np.concatenate([block[k] for block in blocks]) for k in (0, 2, 3))
     size = np.concatenate([np.full(len(block.members), block.members.shape[1]) for block in blocks])
-    seen_by, by_person = np.repeat(person, size), np.argsort(person, kind="stable")
-    code = (seen_by * n + np.concatenate([block.members.ravel() for block in blocks]))[
-        np.argsort(seen_by, kind="stable")
+    member_person, person_order = np.repeat(person, size), np.argsort(person, kind="stable")
+    code = (member_person * n + np.concatenate([block.members.ravel() for block in blocks]))[
+        np.argsort(member_person, kind="stable")
     ]
-    # who answered nothing has seen the first two options
-    silent = n * np.setdiff1d(np.arange(N), person)
-    seen = np.unique(np.concatenate([code, silent, silent + 1]))
-    first_option = np.searchsorted(seen, n * np.arange(N + 1))
+    # people without answers get the first two options
+    silent_code = n * np.setdiff1d(np.arange(N), person)
+    seen_code = np.unique(np.concatenate([code, silent_code, silent_code + 1]))
+    first_option = np.searchsorted(seen_code, n * np.arange(N + 1))
     ones = np.ones((N, 1))
     return AnswerTable(
         is_difference,
         has_ties,
         float(lapse),
         n,
-        np.searchsorted(person[by_person], np.arange(N + 1)),
-        part_bounds(size[by_person]),
-        np.searchsorted(seen, code) - first_option[code // n],
-        count[by_person],
-        tied[by_person],
+        np.searchsorted(person[person_order], np.arange(N + 1)),
+        part_bounds(size[person_order]),
+        np.searchsorted(seen_code, code) - first_option[code // n],
+        count[person_order],
+        tied[person_order],
         first_option,
-        seen % n,
+        seen_code % n,
         part_bounds(np.diff(first_option) ** 2),
         ones if columns is None else np.hstack([ones, columns]),
     )
 
 
-def set_blocks(data: Choices, person: np.ndarray) -> list[AnswerBlock]:
-    """Return choices from sets by the size of the set, what was chosen first; `person` of each."""
+def build_set_blocks(data: Choices, person: np.ndarray) -> list[AnswerBlock]:
+    """Build blocks of choices from sets, by size; chosen members come first.
+
+    `person` is that of each answer.
+    """
     answers = iterate_answers_by_size(data, data.set_of[data.choice], data.choice, data.worst)
     return [
         AnswerBlock(
@@ -135,10 +138,10 @@ def set_blocks(data: Choices, person: np.ndarray) -> list[AnswerBlock]:
     ]
 
 
-def pair_blocks(
+def build_pair_blocks(
     data: Any, answers: Any, cell: np.ndarray, person: np.ndarray, has_ties: bool
 ) -> list[AnswerBlock]:
-    """Return comparisons of two: the first chosen, the second chosen, neither.
+    """Build blocks of comparisons: the first chosen, the second chosen, neither.
 
     `answers` are counts, with the cell and the person of each.
     """
@@ -149,6 +152,6 @@ def pair_blocks(
     blocks = []
     for counts, ordered, is_tied in outcomes:
         rows = np.flatnonzero(counts)
-        who, ties = person[rows].astype(np.int64), np.full(len(rows), is_tied)
-        blocks.append(AnswerBlock(who, ordered[rows], counts[rows], ties))
+        people, ties = person[rows].astype(np.int64), np.full(len(rows), is_tied)
+        blocks.append(AnswerBlock(people, ordered[rows], counts[rows], ties))
     return blocks

@@ -1,0 +1,66 @@
+"""Table shape of card sorts: one card per row, with the group in which a respondent put it."""
+
+import numpy as np
+import pandas as pd
+
+from thali._data.columns import note_omission
+from thali._data.described_columns import ColumnsRead
+from thali._data.kinds import SIMILARITIES
+from thali._data.roles import CARD, CARD_GROUP, RESPONDENT, map_plain_names
+from thali._data.similarities import Similarities
+from thali._labels import format_label
+from thali.errors import DataError
+
+from ..shape import Reading, Shape
+from ..table import RawTable
+
+NAME = "table of card sorts"
+
+
+def match(table: RawTable, respondent: str | None = None) -> Reading | None:
+    """Match columns of respondents, cards and groups, if respondents made several groups."""
+    names = map_plain_names(table.names)
+    group = CARD_GROUP.among(names, (respondent,))
+    card = CARD.among(names, (respondent, group))
+    who = respondent or RESPONDENT.among(names, (group, card))
+    if who is None or card is None or group is None:
+        return None
+    frame = table.frame.loc[:, [who, card, group]].map(format_label)
+    if (frame.groupby(who)[group].nunique() < 2).all() or len({*frame[card]} - {""}) < 3:
+        return None
+    how = f"card sorts, {group!r} contains the group of {card!r}, respondents in {who!r}"
+
+    def convert() -> tuple[Similarities, str]:
+        data = compare_cards(frame.set_axis(["respondent", "card", "group"], axis=1))
+        return data, f"{how}: {data}, share of the respondents who put two cards in one group"
+
+    roles = ColumnsRead((card,), (group,), (), who, answer=(who,))
+    return Reading(SIMILARITIES, NAME, how, table, convert, roles=roles)
+
+
+def compare_cards(frame: pd.DataFrame) -> Similarities:
+    """Return the share of respondents who put two cards in one group."""
+    is_sorted = (frame != "").all(axis=1)
+    note_omission(int((~is_sorted).sum()))
+    frame = frame.loc[is_sorted]
+    if (is_repeated := frame.duplicated(["respondent", "card"])).any():
+        row = frame.loc[is_repeated].iloc[0]
+        raise DataError(
+            f"Respondent {row.respondent!r} sorted {row.card!r} twice, the second time in row"
+            f" {row.name}; keep one sort per respondent."
+        )
+    frame = frame.assign(place=np.arange(len(frame)))
+    pairs = frame.merge(frame, on="respondent")
+    pairs = pairs.loc[pairs.place_x < pairs.place_y]
+    pairs = pairs.assign(similarity=(pairs.group_x == pairs.group_y).astype(float))
+    return Similarities.from_frame(pairs, "card_x", "card_y", "similarity", None, "respondent")
+
+
+SHAPE = Shape(
+    NAME,
+    SIMILARITIES,
+    match,
+    expected="one card per row, with the columns 'respondent', 'card' and 'group'",
+    roles=(RESPONDENT,),
+    needs="no cards and groups",
+)

@@ -1,0 +1,60 @@
+"""Table shape of best-worst choices with one column of marks: 1 for the best, -1 for the worst."""
+
+import pandas as pd
+
+from thali._data import roles
+from thali._data.choices import Choices
+from thali._data.described_columns import ColumnsRead
+from thali._data.kinds import CHOICES
+from thali._labels import format_label
+
+from ..shape import Reading, Shape
+from ..table import RawTable
+
+NAME = "table of best-worst marks"
+SET = roles.TASK.but(vague=f"{roles.TASK.vague} {roles.VERSION.english}")
+OPTION = roles.ALTERNATIVE.but(vague=f"{roles.ALTERNATIVE.vague} {' '.join(sorted(roles.STEMS))}")
+MARKS = dict.fromkeys(roles.BEST.sure, 1) | dict.fromkeys(roles.WORST.sure, -1)
+MARKS |= {"1": 1, "-1": -1, "−1": -1, "0": 0, "": 0}
+
+
+def match(table: RawTable, respondent: str | None = None) -> Reading | None:
+    """Match a column of marks, with columns of the sets and of the options."""
+    signed = [name for name in table.names if _is_signed(table.frame[name])]
+    names = roles.map_plain_names(table.names)
+    task = SET.among(names, signed)
+    who = respondent or roles.RESPONDENT_OF_TASKS.among(names, (*signed, task))
+    others = [name for name in table.names if name not in (*signed, task, who)]
+    option = OPTION.among(names, (*signed, task, who)) or (others[0] if len(others) == 1 else None)
+    if len(signed) != 1 or task is None or option is None:
+        return None
+    keys, (column,) = tuple(name for name in (who, task) if name is not None), signed
+    marks = table.frame[column].map(_read_mark)
+    frame = table.frame.assign(best=(marks == 1) * 1, worst=(marks == -1) * 1)
+    if (frame.groupby(list(keys))[["best", "worst"]].sum() > 1).any(axis=None):
+        return None
+    how = f"one option ({option!r}) of a set ({task!r}) per row, {column!r} is 1 for the best and"
+    how += " -1 for the worst" + (f", respondents in {who!r}" if who else "")
+
+    def convert() -> tuple[Choices, str]:
+        long_frame = frame.drop(columns=column).rename(columns={task: "task", option: "item"})
+        data = Choices.from_best_worst(long_frame, respondent=who)
+        return data, f"{how}: {data}"
+
+    columns = ColumnsRead((option, task), (column,), (), who, answer=keys)
+    return Reading(CHOICES, NAME, how, table, convert, roles=columns)
+
+
+def _is_signed(cells: pd.Series) -> bool:
+    """Return whether a column contains 1 and -1, or best and worst, and at most 0 besides."""
+    marks = {_read_mark(cell) for cell in cells.unique()[: len(MARKS)]}
+    return {1, -1} <= marks <= {1, 0, -1}
+
+
+def _read_mark(cell: object) -> int | None:
+    """Return 1 for the best, -1 for the worst, 0 for another option, None for another cell."""
+    return MARKS.get(text := format_label(cell), MARKS.get(roles.simplify_name(text)))
+
+
+EXPECTED = "one option of a set per row, with 'task', 'item' and a column of 1, 0 and -1"
+SHAPE = Shape(NAME, CHOICES, match, EXPECTED, (roles.RESPONDENT_OF_TASKS,), needs="no such marks")

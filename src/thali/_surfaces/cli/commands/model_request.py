@@ -1,0 +1,168 @@
+"""Requests of `thali fit`: one model, its typed options and their values."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from thali._data.kinds import EXPERIMENTS
+from thali._labels import format_label, format_plural
+from thali._model.aliases import normalise_method
+from thali._model.default_models import WORTHS, choose_default_model, count_median_tasks
+from thali._model.registry import SPECS
+from thali._model.settings import AnswerSettings
+from thali._model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
+from thali._people.populations import Groups, Individuals, individuals_required
+from thali.errors import Argument, ArgumentError, DataError, Setting
+
+from ..loading import NamedData, load_holdouts
+from ..model_choice import resolve_alias, select_options
+from ..option_values import parse_option
+from ..terminal import Terminal
+from .jobs import OVERWRITE
+
+LABELS = {WORTHS: "Bradley-Terry-Luce worths"}
+FOLDS = 5  # default number of folds of the cross-validation
+COMMAND_OPTIONS = (Option("model", "Name of the model."), OVERWRITE)  # for every model
+
+
+class ModelRequest(NamedTuple):
+    """A model with the options that were typed for it."""
+
+    spec: ModelSpec
+    method: str
+    options: dict[str, Option]  # word -> typed option
+    values: dict[str, Any]  # word -> value, also of words that an alias or a method implies
+
+    def arguments(self, destination: str) -> dict[str, Any]:
+        """Return the arguments for one destination."""
+        argument_by_name = {
+            option.target: self.values[word]
+            for word, option in self.options.items()
+            if option.to == destination
+        }
+        if destination == MODEL and any(
+            option.type == PEOPLE_VALUE for option in self.spec.options
+        ):
+            argument_by_name = merge_people(argument_by_name, "group" in self.options)
+        has_cores = destination == FIT and any(
+            option.name == "cores" for option in self.spec.select_options(self.method)
+        )
+        return argument_by_name | (
+            {"progressbar": True} if has_cores else {}
+        )  # such fits have a progress bar
+
+    @property
+    def read_arguments(self) -> dict[str, Any]:
+        """The arguments about the table, with its holdout tasks."""
+        return self.arguments(DATA) | {
+            word: path for word, path in self.values.items() if word == "holdouts"
+        }
+
+    @property
+    def without_holdouts(self) -> "ModelRequest":
+        """The same request without holdout tasks."""
+        options, values = self.options.copy(), self.values.copy()
+        options.pop("holdouts", None)
+        values.pop("holdouts", None)
+        return self._replace(options=options, values=values)
+
+    def settings(
+        self, named_data: NamedData | None, data: Any, folder: Path = Path()
+    ) -> AnswerSettings:
+        """Return the settings of the results.
+
+        `named_data`: the table; `data`: the data of the fit; `folder`: where the command was typed.
+        """
+        from thali._choice.answers.market import restore_saved_table
+        from thali._reading.table import load
+
+        settings = {
+            "random_seed": self.values.get("seed", 0),
+            "cores": self.values.get("cores"),
+        } | self.arguments(REPORT)
+        if any(option.name == "folds" for option in self.spec.options):
+            settings.setdefault("folds", FOLDS)
+        if "market" in settings:
+            settings["market"] = restore_saved_table(
+                data.scheme, load(folder / settings["market"]).frame
+            )
+        if "holdouts" in settings and named_data is not None:
+            settings["holdouts"] = load_holdouts(
+                named_data, self.spec, self.read_arguments, data.scheme
+            )
+        if "actual" in settings:
+            settings["actual"] = _read_shares(folder / settings["actual"])
+        return AnswerSettings(**settings)
+
+
+def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
+    """Return the arguments of a model with --people, --by and --group as one."""
+    by, people = arguments.pop("by", None), arguments.get("people")
+    if by is None:
+        return arguments | ({"people": Groups()} if has_groups and people is None else {})
+    if not isinstance(people, Individuals | None):
+        raise individuals_required("by")
+    return arguments | {"people": Individuals(by)}
+
+
+def _read_shares(file: Path) -> dict[str, float]:
+    """Read actual shares by product from a table of two columns."""
+    from thali._reading.table import load, prefix_errors
+
+    frame = load(file).frame
+    with prefix_errors(str(file)):
+        if frame.shape[1] != 2 or frame.iloc[:, 1].dtype.kind not in "iuf":
+            raise DataError(
+                "A table of actual shares needs two columns: the product and its share, a number."
+            )
+        labels = frame.iloc[:, 0].map(format_label).tolist()
+        if repeated_labels := [label for label in labels if labels.count(label) > 1]:
+            raise DataError(
+                f"A table of actual shares must list each product once; {repeated_labels[0]!r} is"
+                " listed twice."
+            )
+    return dict(zip(labels, map(float, frame.iloc[:, 1]), strict=True))
+
+
+def request_model(
+    terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, Any], data_name: str | None
+) -> ModelRequest:
+    """Return the request for a model; later messages name only its options."""
+    terminal.use_options([*COMMAND_OPTIONS, *spec.options])
+    if "method" in typed:
+        typed = typed | {"method": normalise_method(typed["method"])}
+    method = spec.choose_method(typed)
+    if spec.methods and method not in spec.methods:
+        sentence = [
+            Argument("method"),
+            f" of {spec.name} must be one of {', '.join(spec.methods)}; got {method!r}",
+        ]
+        other_models = [
+            other.name for other in SPECS if method in other.methods and spec.data[0] in other.data
+        ]
+        if other_models:
+            sentence += [", which requires ", Setting("model", other_models[0])]
+        raise ArgumentError(*sentence, ".")
+    options = select_options(spec, typed, data_name)
+    terminal.use_options([*COMMAND_OPTIONS, *spec.select_options(method)])
+    values_by_word = {word: parse_option(option, typed[word]) for word, option in options.items()}
+    values_by_word |= resolve_alias(spec, alias, typed)
+    if not {spec.features, "tree"} & set(values_by_word):
+        values_by_word |= spec.methods_mean.get(method, {})
+    return ModelRequest(spec, method, options, values_by_word)
+
+
+def request_default_model(
+    terminal: Terminal, data: Any, typed: dict[str, Any]
+) -> tuple[ModelRequest, str]:
+    """Return the request for the default model, and a clause that names it."""
+    offer, settings, alternatives = choose_default_model(data, typed)
+    clause = f"; {LABELS.get(offer.name, offer.name.replace('-', ' '))}"
+    clause += " with individual scores" * ("people" in settings)
+    if offer.kind == EXPERIMENTS:
+        clause += (
+            f" ({format_plural(data.n_respondents, 'respondent')}, {count_median_tasks(data):g}"
+            " tasks each)"
+        )
+    if alternatives:
+        clause += f" (alternative: --model {' or '.join(alternatives)})"
+    return request_model(terminal, offer.spec, offer.name, typed | settings, None), clause

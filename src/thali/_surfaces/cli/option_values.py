@@ -1,0 +1,240 @@
+"""Parsers of the texts typed after options."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from thali._labels import suggest
+from thali._model.spec import (
+    AMOUNTS,
+    ANCHOR,
+    CELL,
+    CONDITIONS,
+    CONTRASTS,
+    COUNTS,
+    CUTS,
+    FEATURES,
+    LISTS,
+    NAMES,
+    NUMBER,
+    NUMBERS,
+    PAIRS,
+    PEOPLE_VALUE,
+    Option,
+)
+from thali._people.populations import parse_people
+from thali.errors import Argument, ArgumentError
+
+
+def parse_option(option: Option, text: Any) -> Any:
+    """Parse and check the text typed for an option.
+
+    Examples
+    --------
+    >>> from thali._model.options import TEMPERING
+    >>> [parse_option(TEMPERING, typed) for typed in ("auto", "off", "12", "1,2.5")]
+    [None, False, 12, (1.0, 2.5)]
+    """
+    if isinstance(text, str) and text in option.words:
+        return option.words[text]
+    parsed = _PARSERS.get(option.type, _check_word)(option, text)
+    if option.check is not None:
+        option.check(option.name, parsed)
+    return parsed
+
+
+def _check_word(option: Option, text: Any) -> Any:
+    """Return the text unchanged; raise if the option requires one of several words."""
+    if option.words and option.to != FEATURES:
+        words = list(option.words)
+        word_list = " or ".join(words) if len(words) < 3 else f"one of {', '.join(words)}"
+        raise ArgumentError(
+            Argument(option.name), f" must be {word_list}; got {text!r}.{suggest(text, words)}"
+        )
+    return text
+
+
+def _parse_number(option: Option, text: str) -> float:
+    """Parse a number."""
+    try:
+        return float(text)
+    except ValueError:
+        alternatives = "".join(f"{word} or " for word in option.words)
+        raise ArgumentError(
+            Argument(option.name),
+            f" must be {alternatives}a number; got {text!r}.{suggest(text, list(option.words))}",
+        ) from None
+
+
+def _parse_numbers(option: Option, text: str) -> int | tuple[float, ...]:
+    """Parse an integer, or numbers separated by commas."""
+    try:
+        return int(text) if "," not in text else tuple(float(part) for part in text.split(","))
+    except ValueError:
+        alternatives = "".join(f"{word}, " for word in option.words)
+        raise ArgumentError(
+            Argument(option.name),
+            f" must be {alternatives}a number, or numbers separated by commas, such as 1,10; got"
+            f" {text!r}.",
+        ) from None
+
+
+def _parse_counts(option: Option, text: str) -> int | tuple[int, ...]:
+    """Parse an integer, a range such as 1-6, or a list such as 2,4."""
+    try:
+        if "," in text:
+            return tuple(int(part) for part in text.split(","))
+        start, dash, stop = text.partition("-")
+        return tuple(range(int(start), int(stop) + 1)) if dash else int(text)
+    except ValueError:
+        raise ArgumentError(
+            Argument(option.name),
+            f" must be an integer, or several such as 1-6 or 2,4; got {text!r}.",
+        ) from None
+
+
+def _parse_names(option: Option, text: str) -> list[str]:
+    """Split names separated by commas."""
+    return [name.strip() for name in text.split(",")]
+
+
+def _parse_cell(option: Option, text: str) -> "str | dict[str, str]":
+    """Parse a value, or COLUMN=VALUE as a dictionary."""
+    column, equals, cell = text.partition("=")
+    return {column: cell} if equals else text
+
+
+def _parse_anchor(option: Option, text: str) -> "str | dict[str, float]":
+    """Parse a name, or NAME=NUMBER as a dictionary."""
+    name, equals, number = text.rpartition("=")
+    try:
+        return {name: float(number)} if equals else text
+    except ValueError:
+        return text
+
+
+def _parse_pairs(option: Option, texts: list[str]) -> dict[str, str]:
+    """Parse NAME=VALUE texts; raise if a name has two values."""
+    value_by_name: dict[str, str] = {}
+    for name, text in split_named_values(option, texts):
+        if value_by_name.get(name, text) != text:
+            raise ArgumentError(
+                Argument(option.name),
+                f": {name!r} is given as both {value_by_name[name]} and {text}; choose one.",
+            )
+        value_by_name[name] = text
+    return value_by_name
+
+
+def _parse_amounts(option: Option, texts: list[str]) -> dict[str, float]:
+    """Parse NAME=NUMBER texts."""
+    number_by_name = {}
+    for name, text in _parse_pairs(option, texts).items():
+        try:
+            number_by_name[name] = float(text)
+        except ValueError:
+            raise ArgumentError(
+                Argument(option.name), f" of {name!r} must be a number; got {text!r}."
+            ) from None
+    return number_by_name
+
+
+def _parse_lists(option: Option, texts: list[str]) -> dict[str, list[str]]:
+    """Parse NAME=A,B,... texts."""
+    return {name: _parse_names(option, names) for name, names in split_named_values(option, texts)}
+
+
+def _parse_cuts(option: Option, texts: list[str]) -> dict[str, Any]:
+    """Parse NAME=N texts (numbers of bins) and NAME=A,B,... texts (cut points)."""
+    cuts_by_name: dict[str, Any] = {}
+    for name, text in split_named_values(option, texts):
+        try:
+            has_cut_points = "," in text or "." in text
+            cuts_by_name[name] = (
+                [float(cut) for cut in text.split(",")] if has_cut_points else int(text)
+            )
+        except ValueError:
+            raise ArgumentError(
+                Argument(option.name),
+                f" {name}= must be a number of bins, or at least two cut points separated by"
+                f" commas; got {text!r}.",
+            ) from None
+    return cuts_by_name
+
+
+def _parse_contrasts(option: Option, texts: list[str]) -> list[dict[str, float]]:
+    """Parse contrasts such as tea=1,milk=-1."""
+    contrasts = []
+    for text in texts:
+        try:
+            contrasts.append(
+                {
+                    name: float(coefficient)
+                    for name, coefficient in split_named_values(option, [text])
+                }
+            )
+        except ValueError as error:
+            if isinstance(error, ArgumentError):
+                raise
+            raise ArgumentError(
+                Argument(option.name),
+                f" must be names with numbers, such as tea=1,milk=-1; got {text!r}.",
+            ) from None
+    return contrasts
+
+
+def _parse_conditions(option: Option, texts: list[str]) -> Any:
+    """Parse conditions on the rows of a table."""
+    from thali._reading.row_filter import RowFilter
+
+    return RowFilter.parse(texts, option.name)
+
+
+_PARSERS = {
+    NUMBER: _parse_number,
+    NUMBERS: _parse_numbers,
+    COUNTS: _parse_counts,
+    NAMES: _parse_names,
+    ANCHOR: _parse_anchor,
+    CELL: _parse_cell,
+    PAIRS: _parse_pairs,
+    AMOUNTS: _parse_amounts,
+    LISTS: _parse_lists,
+    CUTS: _parse_cuts,
+    CONDITIONS: _parse_conditions,
+    CONTRASTS: _parse_contrasts,
+    PEOPLE_VALUE: lambda option, text: parse_people(text),
+}
+
+
+def split_named_values(option: Option, texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Return (name, value) of each NAME=VALUE in the texts of an option.
+
+    The last "=" ends the name. A comma separates two pairs if another "=" follows; elsewhere it is
+    part of the value.
+
+    Examples
+    --------
+    >>> from thali._model.spec import Option
+    >>> split_named_values(
+    ...     Option("monotone", ""), ["price=decreasing,zoom=increasing", "wifi=increasing"]
+    ... )
+    [('price', 'decreasing'), ('zoom', 'increasing'), ('wifi', 'increasing')]
+    >>> split_named_values(Option("levels", ""), ["size=small,large"])
+    [('size', 'small,large')]
+    >>> split_named_values(Option("coding", ""), ["A>B=first,A=B=tie"])
+    [('A>B', 'first'), ('A=B', 'tie')]
+    """
+    pairs: list[tuple[str, str]] = []
+    for text in texts:
+        start = len(pairs)
+        for piece in text.split(","):
+            name, equals, text_value = piece.rpartition("=")
+            if equals:
+                pairs.append((name.strip(), text_value.strip()))
+            elif len(pairs) > start:
+                pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]},{piece.strip()}")
+            else:
+                raise ArgumentError(
+                    Argument(option.name), f" must be given as NAME=VALUE; got {text!r}."
+                )
+    return pairs

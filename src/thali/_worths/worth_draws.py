@@ -1,0 +1,315 @@
+"""Choice probabilities by draws of worths, and their uses: checks, predictions, next questions."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._arguments import check_integer
+from thali._data.choices import Choices
+from thali._data.questions import AnswerProbabilities, slice_sets
+from thali._inference.indexing import iterate_slices, part_bounds
+from thali._inference.numerics.counts import compute_outcomes
+from thali._inference.numerics.davidson import split_probabilities
+from thali._inference.numerics.ranks import average_ranks
+from thali._model.answer_checks import (
+    EqualRespondents,
+    check_answers,
+    check_unweighted,
+    predict_answers,
+)
+from thali._model.best_worst import answer_probabilities, choice_probabilities
+from thali._model.covariates import coefficient_name, predictor_matrix
+from thali._model.log_predictive import (
+    count_answers_by_respondent,
+    sum_log_choices,
+    tabulate_by_respondent,
+)
+from thali._model.next_question import (
+    allowed_options,
+    build_worth_target,
+    check_goal,
+    list_pairs,
+    list_subsets,
+    space_draws,
+    tabulate_pairs,
+    tabulate_sets,
+)
+from thali._model.option_sets import is_best_worst, pair_indices, set_indices, tabulate_outcomes
+from thali._model.predictive_check import select_draws
+from thali._posterior.summary import mean_errors
+from thali.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali._data.pairs.parts import HeldOutPair
+
+
+MAX_LOG_ODDS = 700.0  # log odds are clipped here
+# with more options, the summary omits choice probabilities, or worths
+MAX_SUMMARY_OPTIONS, MAX_RANKED_OPTIONS = 60, 1_000
+Quantities = dict[str, np.ndarray]  # (chain, draw) each
+
+
+class WorthDraws(NamedTuple):
+    """Draws of log worths and of the other parameters of choices, from all chains in turn."""
+
+    labels: list[str]
+    log_worths: np.ndarray  # (draws, options), effects of option covariates included
+    nu: np.ndarray | None  # (draws,); None: ties are not an answer
+    beta: np.ndarray  # (draws, covariates)
+    covariates: tuple[str, ...]
+    option_covariates: np.ndarray  # (options, covariates), 0 of covariates of comparisons
+    lapse: float
+    rule: str  # of best-worst choices
+    chains: int
+
+    @property
+    def n_draws(self) -> int:
+        """The number of draws."""
+        return len(self.log_worths)
+
+    def take(self, draws: Any) -> "WorthDraws":
+        """Select draws."""
+        nu = None if self.nu is None else self.nu[draws]
+        return self._replace(log_worths=self.log_worths[draws], nu=nu, beta=self.beta[draws])
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Worths relative to the largest of each draw, (draws, options)."""
+        return np.exp(self.log_worths - self.log_worths.max(axis=1, keepdims=True))
+
+    # Probabilities for each draw ------------------------------------------------------------------
+
+    def pair_probabilities(
+        self, first: Any, second: Any, x: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return probabilities of the first option of each pair, (draws, pairs).
+
+        `x`: covariates, (pairs, covariates).
+        """
+        log_odds = self.log_worths[:, first] - self.log_worths[:, second]
+        if x is not None and x.size:
+            log_odds = log_odds + self.beta @ x.T
+        q, _ = split_probabilities(log_odds.clip(-MAX_LOG_ODDS, MAX_LOG_ODDS))
+        return (1.0 - self.lapse) * q + self.lapse / 2.0
+
+    def outcome_probabilities(self, p: np.ndarray, has_ties: bool = True) -> np.ndarray:
+        """Return outcome probabilities (draws, pairs, outcomes): first, tie if possible, second."""
+        if self.nu is None or not has_ties:
+            return np.stack([p, 1.0 - p], axis=-1)
+        return compute_outcomes(p, 1.0 - p, self.nu[:, None])
+
+    def member_probabilities(self, start: np.ndarray, members: np.ndarray) -> np.ndarray:
+        """Return choice probabilities of all members of all sets, (draws, members)."""
+        sizes, p = np.diff(start), np.empty((self.n_draws, len(members)))
+        for m in np.unique(sizes).tolist():
+            positions = start[:-1][sizes == m, None] + np.arange(m)
+            worths = self.log_worths[:, members[positions]]
+            weights = np.exp(worths - worths.max(axis=2, keepdims=True))
+            p[:, positions] = choice_probabilities(weights, self.lapse)
+        return p
+
+    def set_probabilities(
+        self, start: np.ndarray, members: np.ndarray, has_worst: bool
+    ) -> np.ndarray:
+        """Return probabilities of all answers to all sets, (draws, answers).
+
+        An answer is a member, or an ordered pair of best and worst.
+        """
+        if not has_worst:
+            return self.member_probabilities(start, members)
+        return answer_probabilities(self.weights, start, members, self.lapse, self.rule)
+
+    def question_probabilities(self, data: Any, has_ties: bool) -> AnswerProbabilities:
+        """Return a function from a slice of questions to answer probabilities."""
+
+        def of_questions(questions: slice) -> np.ndarray:
+            if isinstance(data, Choices):
+                start, members = slice_sets(data.start, questions, data.members)
+                return self.set_probabilities(start, members, data.worst is not None)
+            cells = data.cells
+            p = self.pair_probabilities(
+                cells.first[questions],
+                cells.second[questions],
+                self.subtract_option_covariates(cells.x[questions], cells, questions),
+            )
+            return self.outcome_probabilities(p, has_ties).reshape(self.n_draws, -1)
+
+        return of_questions
+
+    def subtract_option_covariates(self, x: np.ndarray, cells: Any, questions: slice) -> np.ndarray:
+        """Subtract covariates of options from covariates, as log worths include their effects."""
+        return x - (
+            self.option_covariates[cells.first[questions]]
+            - self.option_covariates[cells.second[questions]]
+        )
+
+    def build_covariates(self, covariates: Any, n_pairs: int) -> np.ndarray:
+        """Build covariates of predictions (pairs, covariates), 0 for option covariates."""
+        x = predictor_matrix(covariates, self.covariates, n_pairs)
+        for name, column in zip(self.covariates, self.option_covariates.T, strict=True):
+            if column.any() and covariates is not None and name in covariates:
+                raise ArgumentError(
+                    f"The covariate {name!r} describes options, so its values are already known;"
+                    " do not pass it."
+                )
+        return x
+
+    # Predictions ----------------------------------------------------------------------------------
+
+    def predict_sets(self, sets: Any, return_se: bool, covariates: Any) -> Any:
+        """Predict mean probabilities of answers to pairs or sets, with standard errors."""
+        option_indices, are_pairs = set_indices(sets, self.labels)
+        if covariates is not None and not are_pairs:
+            raise ArgumentError(
+                "Covariates require comparisons of two options; give pairs of labels, [(a, b),"
+                " ...]."
+            )
+        if are_pairs:
+            first, second = np.array(option_indices, np.int64).reshape(-1, 2).T
+            x = self.build_covariates(covariates, len(option_indices))
+            blocks = [
+                self._average_draws(
+                    self.pair_probabilities(first[pairs], second[pairs], x[pairs]), return_se
+                )
+                for pairs in iterate_slices(max(len(option_indices), 1), self.n_draws)
+            ]
+            averages = np.concatenate(blocks, axis=1)
+        else:
+            sizes = np.array([len(indices) for indices in option_indices])
+            p = self.set_probabilities(
+                part_bounds(sizes), np.concatenate(option_indices), is_best_worst(sets)
+            )
+            ends = np.cumsum(sizes * (sizes - 1) if is_best_worst(sets) else sizes)[:-1]
+            averages = [np.split(row, ends) for row in self._average_draws(p, return_se)]
+        return tuple(averages) if return_se else averages[0]
+
+    def _average_draws(self, p: np.ndarray, return_se: bool) -> np.ndarray:
+        """Average probabilities over draws; with standard errors as a second row."""
+        if not return_se:
+            return p.mean(axis=0)[None]
+        return np.stack([p.mean(axis=0), mean_errors(p.T.reshape(p.shape[1], self.chains, -1))])
+
+    def tabulate_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
+        """Return a table of mean outcome probabilities, one row per pair: a, b, p_a, p_tie, p_b."""
+        first, second = pair_indices(pairs, self.labels, self.nu is not None)
+        x = self.build_covariates(covariates, len(first))
+        p = self.outcome_probabilities(self.pair_probabilities(first, second, x))
+        return tabulate_outcomes(self.labels, first, second, p.mean(axis=0))
+
+    def predict_held_out(self, part: "HeldOutPair") -> np.ndarray:
+        """Predict outcomes of held-out comparisons, (chains, draws, cells, outcomes)."""
+        n_cells, n_outcomes = part.counts.shape
+        p = self.pair_probabilities(
+            *part.places(self.labels), self.build_covariates(part.known(self.covariates), n_cells)
+        )
+        return self.outcome_probabilities(p, n_outcomes == 3).reshape(
+            self.chains, -1, n_cells, n_outcomes
+        )
+
+    def log_predictive(self, data: Any, log_weights: Any = 0.0) -> "pandas.Series":
+        """Return log probabilities of all choices of each respondent jointly.
+
+        `log_weights` are those of draws.
+        """
+        from scipy.special import logsumexp
+
+        answer_indices, counts = count_answers_by_respondent(data)
+        start, members = part_bounds(data.sizes), np.concatenate(set_indices(data, self.labels)[0])
+        logs = np.empty((self.n_draws, counts.shape[1]))
+        for draws in iterate_slices(self.n_draws, int(data.answers.sum())):
+            p = self.take(draws).set_probabilities(start, members, is_best_worst(data))
+            logs[draws] = sum_log_choices(p[:, answer_indices], counts)
+        weighted = logs + np.reshape(log_weights, (-1, 1))
+        return tabulate_by_respondent(data, logsumexp(weighted, axis=0) - np.log(len(logs)))
+
+    # Comparison with observed answers -------------------------------------------------------------
+
+    def check(self, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        """Compare observed answers with replicates, as a table."""
+        questions = data.questions(self.nu is not None)
+        check_unweighted(questions)
+        draws = select_draws(self.n_draws, len(questions.counts))
+        respondents = [self.take(draws)._pool_respondents(data, questions, self.nu is not None)]
+        return check_answers(questions, respondents, len(draws), random_seed, ci)
+
+    def predictions(self, data: Any, ci: float) -> "pandas.DataFrame":
+        """Return a table of observed and predicted proportions."""
+        questions = data.questions(False)
+        return predict_answers(
+            questions, [self._pool_respondents(data, questions, False)], self.n_draws, ci
+        )
+
+    def _pool_respondents(self, data: Any, questions: Any, has_ties: bool) -> EqualRespondents:
+        """Return all respondents as one group with equal probabilities."""
+        return EqualRespondents.from_times(
+            self.question_probabilities(data, has_ties), questions.times
+        )
+
+    def quantities(self, pairs: Any) -> Quantities:
+        """Return the quantities that chains are judged by, each (chains, draws).
+
+        The spread and the log-likelihood are judged separately. `pairs`: both options of each
+        compared pair; None for choices from sets.
+        """
+        shape = self.chains, -1
+        quantities = {} if self.nu is None else {"tie": self.nu.reshape(shape)}
+        quantities |= {
+            coefficient_name(name): beta_draws.reshape(shape)
+            for name, beta_draws in zip(self.covariates, self.beta.T, strict=True)
+        }
+        if pairs is not None and len(self.labels) <= MAX_SUMMARY_OPTIONS:
+            p = self.pair_probabilities(*pairs)
+            for k, (i, j) in enumerate(zip(*pairs, strict=True)):
+                name = f"choice_probability[{self.labels[i]}, {self.labels[j]}]"
+                quantities[name] = p[:, k].reshape(shape)
+        elif len(self.labels) <= MAX_RANKED_OPTIONS:
+            rank = average_ranks(-self.log_worths)
+            for name, draws in (("log_worth", self.log_worths), ("rank", rank)):
+                for k, label in enumerate(self.labels):
+                    quantities[f"{name}[{label}]"] = draws[:, k].reshape(shape)
+        return quantities
+
+    # Next questions -------------------------------------------------------------------------------
+
+    def next_pairs(self, n: Any, among: Any, goal: Any, random_seed: Any) -> "pandas.DataFrame":
+        """Return a table of the most informative pairs, in the order of asking."""
+        check_goal(goal)
+        rng = np.random.default_rng(random_seed)
+        pairs = list_pairs(among, self.labels, rng)
+        draws = self.take(space_draws(self.n_draws, 3 * len(pairs)))
+        p = draws.outcome_probabilities(draws.pair_probabilities(*pairs.T))
+        target = build_worth_target(goal, draws.log_worths, rng)
+        return tabulate_pairs(self.labels, pairs, p, target, check_integer("n", n, 1), rng)
+
+    def next_sets(
+        self, size: Any, n: Any, among: Any, goal: Any, random_seed: Any
+    ) -> "pandas.DataFrame":
+        """Return a table of the most informative sets, in the order of asking."""
+        check_goal(goal)
+        rng = np.random.default_rng(random_seed)
+        sets = list_subsets(
+            allowed_options(among, self.labels, size := check_integer("size", size, 2)), size, rng
+        )
+        draws = self.take(space_draws(self.n_draws, sets.size))
+        p = draws.member_probabilities(np.arange(len(sets) + 1) * size, sets.ravel())
+        target = build_worth_target(goal, draws.log_worths, rng)
+        return tabulate_sets(self.labels, sets, p, target, check_integer("n", n, 1), rng)
+
+
+def tabulate_worths(draws: WorthDraws, ci: float) -> "pandas.DataFrame":
+    """Return a table of worths by option, highest first: log_worth, sd, low, high, share."""
+    import pandas as pd
+
+    from thali._posterior.interval import tails_of
+    from thali._tables import Table
+
+    low, high = np.quantile(draws.log_worths, tails_of(ci), axis=0)
+    weights = draws.weights
+    mean = draws.log_worths.mean(axis=0)
+    columns = {"log_worth": mean, "sd": draws.log_worths.std(axis=0), "low": low, "high": high}
+    columns["share"] = (weights / weights.sum(axis=1, keepdims=True)).mean(axis=0)
+    table = Table(columns, index=pd.Index(draws.labels, name="option"))
+    table.attrs["interval"] = ci
+    return table.iloc[np.argsort(-mean, kind="stable")]
