@@ -25,12 +25,12 @@ from thali._aspects.operations import (
     apply_member,
     apply_unique,
     apply_weight,
-    cache_at,
     delta_member,
     delta_unique,
     delta_weight,
     log_rate_after_flip,
     rate_single,
+    select_cache,
 )
 from thali._aspects.samplers.sweep_rounds import (
     CONTINUE,
@@ -109,7 +109,7 @@ def run(
         status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
         if status != CONTINUE:
             return status
-        b, c = select_level_state(states, steps, 0), cache_at(model.likelihood, caches, 0)
+        b, c = select_level_state(states, steps, 0), select_cache(model.likelihood, caches, 0)
         n = b.Z.shape[1] - 1
         for i in range(n):
             update_row(rng, model, c, b, i, shuffled)
@@ -304,7 +304,7 @@ def published(
         status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
         if status != CONTINUE:
             return status
-        b, c = select_level_state(states, steps, 0), cache_at(model.likelihood, caches, 0)
+        b, c = select_level_state(states, steps, 0), select_cache(model.likelihood, caches, 0)
         for i in range(b.Z.shape[1] - 1):
             update_row(rng, model, c, b, i, True)
             draw_singles(rng, model, b, i)

@@ -17,7 +17,7 @@ from papers.samplers.algorithm_1 import update_row
 from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE, shift_all, sum_all
 from thali._aspects.moves.births import append_column
 from thali._aspects.moves.tuning import select_tuning
-from thali._aspects.operations import cache_at, rate_single
+from thali._aspects.operations import rate_single, select_cache
 from thali._aspects.samplers.sweep_rounds import (
     CONTINUE,
     begin_round,
@@ -44,7 +44,7 @@ def run(
         status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
         if status != CONTINUE:
             return status
-        b, c = select_level_state(states, steps, 0), cache_at(model.likelihood, caches, 0)
+        b, c = select_level_state(states, steps, 0), select_cache(model.likelihood, caches, 0)
         for i in range(b.Z.shape[1] - 1):
             update_row(rng, model, c, b, i, shuffled)
             if shuffled:

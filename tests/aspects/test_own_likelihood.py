@@ -89,7 +89,7 @@ def python_chain(likelihood, prior=None, sweeps=40, weight_prior=(1.0, 1.0)):
     """A chain whose kernel runs as Python."""
     settings = {"weight_prior": weight_prior, "alpha": None, "draws": 1, "tune": 0, "thin": 10**9}
     task = build_task(
-        prior or th.priors.IndianBuffet(), likelihood, likelihood.observed(tastes()), **settings
+        prior or th.priors.IndianBuffet(), likelihood, likelihood.wrap_data(tastes()), **settings
     )
     task.kernel = task.kernel.python
     chain = FeatureChain(task, np.random.default_rng(4))
@@ -166,7 +166,7 @@ def test_toggles_of_an_open_column_follow_its_owners():
 
 
 def test_who_sees_a_feature_of_one_option():
-    observed = TASTE.observed(tastes())
+    observed = TASTE.wrap_data(tastes())
     sees = [
         bool(operations.sees_single(x.build_uncompiled(observed)[0])) for x in (TASTE, ALIKE, WHOLE)
     ]

@@ -208,7 +208,7 @@ SETTINGS = {"weight_prior": (1.0, 10.0), "alpha": None, "draws": 1, "tune": 0, "
 def tasks():
     numbers = th.datasets.numbers()
     value = np.nan_to_num(numbers.matrix)
-    own = OWN.observed(Judged(value, 0.05, numbers.labels))
+    own = OWN.wrap_data(Judged(value, 0.05, numbers.labels))
     prior = th.priors.IndianBuffet()
     return (
         build_task(prior, Additive(0.05, constant=False), numbers, **SETTINGS, tempering=False),

@@ -55,13 +55,13 @@ class Ratings:
     has_published_sampler = False
     approximate = None  # no other likelihood by which chains find their start
 
-    def observed(self, data) -> Observed:
+    def wrap_data(self, data) -> Observed:
         """The data as models take them."""
         return data if isinstance(data, Observed) else Observed(data)
 
     def check(self, prior, data) -> None:
         """Raise DataError for unusable data; the samplers look at nothing again."""
-        observed = self.observed(data)
+        observed = self.wrap_data(data)
         rating, n = np.asarray(observed.fields.rating, float), len(observed.labels)
         if rating.shape != (n,):
             raise DataError(
@@ -73,7 +73,7 @@ class Ratings:
 
     def compiled(self, data, weights=EXPONENTIAL):
         """The data as the samplers read them, and a function that makes a chain's cache."""
-        rating = np.ascontiguousarray(self.observed(data).fields.rating, np.float64)
+        rating = np.ascontiguousarray(self.wrap_data(data).fields.rating, np.float64)
         return Rated(rating), lambda rated: RatingCache(np.zeros(rated.rating.size))
 
     def fix_prior(self, data) -> "Ratings":
@@ -94,13 +94,13 @@ class Ratings:
         owners, weights = columns.dense(0, 1)
         mean = weights[0] @ owners[0]
         rating = rng.normal(mean)
-        old = self.observed(data).original
+        old = self.wrap_data(data).original
         log_likelihood = _CONSTANT * rating.size - 0.5 * float(((rating - mean) ** 2).sum())
         return SimulatedData(old._replace(rating=rating), {"data.rating": rating}, log_likelihood)
 
     def build_posterior_part(self, columns, extra, data, shape, dense):
         """The part of the posterior tree about the data, with what `_log_likelihood` leaves out."""
-        observed = self.observed(data)
+        observed = self.wrap_data(data)
         return replace(
             build_custom_part(observed, True), log_constant=_CONSTANT * len(observed.labels)
         )
@@ -192,7 +192,7 @@ def _cache_at(rated, caches, t):
 IMPLEMENTATIONS = {
     operations.sees_full: _yes,
     operations.is_scale_free: _no,
-    operations.cache_at: _cache_at,
+    operations.select_cache: _cache_at,
     operations.rebuild_cache: _rebuild,
     operations.log_likelihood: _log_likelihood,
     operations.delta_member: _delta_member,

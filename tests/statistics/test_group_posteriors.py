@@ -31,9 +31,15 @@ import thali as th
 import thali._aspects.moves.group_base_weights as group_similar
 import thali._aspects.moves.group_compensated as group_together
 import thali._aspects.moves.group_owners as group_owners
-from thali._aspects.group_state import KAPPA, SLOPE_SD, common_weights_at, fill_lifts, group_at
+from thali._aspects.group_state import (
+    KAPPA,
+    SLOPE_SD,
+    fill_lifts,
+    select_common_weights,
+    select_group_likelihood,
+)
 from thali._aspects.likelihoods.group_elimination import SetElimination
-from thali._aspects.operations import cache_at, log_likelihood
+from thali._aspects.operations import log_likelihood, select_cache
 from thali._aspects.populations.groups import drawn_base
 from thali._aspects.populations.groups_chain import GroupChain, start_of
 from thali._aspects.state import BETA, COLUMNS, replica
@@ -290,9 +296,9 @@ def test_changes_that_are_kept_are_those_of_the_definition(uncompiled):
     chain.run_until(6)
     Z, w, s = contents(chain.state)
     for g, each in enumerate(data):
-        likelihood = group_at(of_task.model.likelihood, g)
+        likelihood = select_group_likelihood(of_task.model.likelihood, g)
         found = log_likelihood(
-            likelihood, cache_at(likelihood, chain.cache, g), replica(chain.state, g)
+            likelihood, select_cache(likelihood, chain.cache, g), replica(chain.state, g)
         )
         expected = naive.log_likelihood(each, Z[g].T.astype(bool), w[g], s[g], 0.02)
         assert found == pytest.approx(expected, rel=1e-9)
@@ -393,7 +399,7 @@ KNOWN_OF_PEOPLE = np.array([[1.0, 0.5], [-1.0, 1.5], [0.0, 0.0]])
 
 def seen_of_slopes(chain):
     """What a joint test looks at of the slopes, and of how the weights depend on them."""
-    base = common_weights_at(chain.bases, 0)
+    base = select_common_weights(chain.bases, 0)
     Z, w, s = contents(chain.state)
     slopes, shared = base.slope[: len(Z[0])], Z[0].sum(axis=1) > 1
     along = KNOWN_OF_PEOPLE.T @ np.log(w)  # (columns of people, features)

@@ -32,10 +32,10 @@ from helpers.triplet_problems import three_objects
 
 import thali as th
 import thali._aspects.moves.group_owners as group_owners
-from thali._aspects.group_state import KAPPA, group_at
+from thali._aspects.group_state import KAPPA, select_group_likelihood
 from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT
-from thali._aspects.operations import cache_at, log_likelihood, rebuild_cache
+from thali._aspects.operations import log_likelihood, rebuild_cache, select_cache
 from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups, run_ladders
 from thali._aspects.populations.groups_chain import GroupChain
 from thali._aspects.state import replica
@@ -164,8 +164,8 @@ def test_changes_that_are_kept_are_those_of_the_definition(name, weights, uncomp
     chain.run_until(5)
     Z, w, s = contents(chain.state)
     for g, each in enumerate(row.data):
-        likelihood = group_at(of_task.model.likelihood, g)
-        c = cache_at(likelihood, chain.cache, g)
+        likelihood = select_group_likelihood(of_task.model.likelihood, g)
+        c = select_cache(likelihood, chain.cache, g)
         found = log_likelihood(likelihood, c, replica(chain.state, g))
         real = c.real if name in HAS_PARAMETERS else [0.0]
         expected = row.naive(each, Z[g].T.astype(bool), w[g], s[g], real)
@@ -214,8 +214,8 @@ def test_moves_of_owners_leave_the_posterior_invariant(name, move, weights):
     )
     chain = small_chain(of_task, matrix, [[0.7, 1.3], [0.4, 0.5]], unique)
     for g in range(2) if name in HAS_PARAMETERS else ():
-        likelihood = group_at(of_task.model.likelihood, g)
-        c = cache_at(likelihood, chain.cache, g)
+        likelihood = select_group_likelihood(of_task.model.likelihood, g)
+        c = select_cache(likelihood, chain.cache, g)
         c.real[-1] = 0.4
         rebuild_cache(likelihood, c, replica(chain.state, g))
     base = type(chain.bases)(*(array[0] for array in chain.bases))

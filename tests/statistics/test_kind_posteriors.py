@@ -31,11 +31,11 @@ from scipy.stats import chi2
 
 import thali as th
 import thali._aspects.moves.class_membership as moves
-from thali._aspects.group_state import KAPPA, group_at, membership_at
+from thali._aspects.group_state import KAPPA, select_group_likelihood, select_membership
 from thali._aspects.likelihoods.group_elimination import SetElimination
 from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT
-from thali._aspects.operations import cache_at, rebuild_cache
+from thali._aspects.operations import rebuild_cache, select_cache
 from thali._aspects.populations.kinds import KindChain, KindPriorLadder, kinds_from_prior
 from thali._aspects.samplers.prior_ladder import build_ladders
 from thali._aspects.state import replica
@@ -229,7 +229,7 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
     matrix = np.array([[1, 0], [1, 1], [0, 1]])
     own = rng.gamma(2.0, 0.5, (kinds, matrix.shape[1])), rng.gamma(2.0, 0.5, (kinds, 3))
     chain = small_chain(of_task, matrix, *own, KindChain)
-    who = membership_at(chain.kinds, 0)
+    who = select_membership(chain.kinds, 0)
     who.of[:] = of
     who.size[:] = np.bincount(of, minlength=kinds)
     base = type(chain.bases)(*(array[0] for array in chain.bases))
@@ -242,8 +242,8 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
             chain.cache.real[g, FIRST_COEFFICIENT:] = own["beta"]
     moves.recount_answers(of_task.of_kinds, chain.cache, chain.state, who)
     for g in range(kinds):
-        likelihood = group_at(of_task.model.likelihood, g)
-        rebuild_cache(likelihood, cache_at(likelihood, chain.cache, g), replica(chain.state, g))
+        likelihood = select_group_likelihood(of_task.model.likelihood, g)
+        rebuild_cache(likelihood, select_cache(likelihood, chain.cache, g), replica(chain.state, g))
     moves.fill_log_probabilities(of_task.of_kinds, chain.cache, chain.state, who)
     return of_task.of_kinds, (chain.state, chain.cache, base, who)
 
@@ -296,8 +296,8 @@ def test_a_rebuild_finds_the_cache_of_answers_that_came_and_went(make):
     names = "block", "real"
     kept = [getattr(caches, name).copy() for name in names]
     for g in range(2):
-        likelihood = group_at(model.groups.likelihood, g)
-        rebuild_cache(likelihood, cache_at(likelihood, caches, g), replica(states, g))
+        likelihood = select_group_likelihood(model.groups.likelihood, g)
+        rebuild_cache(likelihood, select_cache(likelihood, caches, g), replica(states, g))
     for before, name in zip(kept, names, strict=True):
         np.testing.assert_allclose(before, getattr(caches, name), rtol=1e-9, atol=1e-12)
 
@@ -497,7 +497,7 @@ def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, uncompiled
         chain.run_until(until)
         for t, energy in enumerate(chain.energies[until // 5 - 1]):
             level = chain.ladder.at[t]
-            parts = replica(chain.states, level), None, None, membership_at(chain.kinds, level)
+            parts = replica(chain.states, level), None, None, select_membership(chain.kinds, level)
             of_kinds = sum(math.lgamma(n + 1.0) for n in parts[3].size)
 
             def more(g, level=level):

@@ -13,7 +13,7 @@ import numpy as np
 
 from thali._data.answers import OUTCOMES
 
-from .group_state import ClassAnswers, group_at
+from .group_state import ClassAnswers, select_group_likelihood
 from .likelihoods.elimination_kernels import OfferedSets, make_set_cache
 from .likelihoods.pair_blocks import PAIR_CLASSES, WIDTH
 from .likelihoods.pair_covariates import COVARIATE_PAIR_CLASSES
@@ -24,7 +24,7 @@ from .likelihoods.residuals import Judgements
 def _register_pair_selection(cls: Any) -> None:
     """Register the selection of one group's pairs for a class."""
 
-    @group_at.register(cls)
+    @select_group_likelihood.register(cls)
     def _pairs(pairs: Any, g: Any) -> Any:
         return cls(
             pairs.start[g],
@@ -40,7 +40,7 @@ def _register_pair_selection(cls: Any) -> None:
 def _register_covariate_selection(cls: Any) -> None:
     """Register the selection of one group's pairs with covariates for a class."""
 
-    @group_at.register(cls)
+    @select_group_likelihood.register(cls)
     def _pairs(pairs: Any, g: Any) -> Any:
         return cls(
             pairs.start[g],
@@ -54,7 +54,7 @@ def _register_covariate_selection(cls: Any) -> None:
         )
 
 
-@group_at.register(Judgements)
+@select_group_likelihood.register(Judgements)
 def _select_judgements(judgements: Any, g: Any) -> Any:
     """Return the judgements of group g."""
     return Judgements(
@@ -75,7 +75,7 @@ def _select_judgements(judgements: Any, g: Any) -> Any:
     )
 
 
-@group_at.register(OfferedSets)
+@select_group_likelihood.register(OfferedSets)
 def _select_sets(sets: Any, g: Any) -> Any:
     """Return the offered sets of group g."""
     return OfferedSets(
@@ -83,7 +83,7 @@ def _select_sets(sets: Any, g: Any) -> Any:
     )
 
 
-@group_at.register(AnsweredPairSets)
+@select_group_likelihood.register(AnsweredPairSets)
 def _select_pair_sets(sets: Any, g: Any) -> Any:
     """Return the pair sets of group g."""
     return AnsweredPairSets(

@@ -61,7 +61,11 @@ def restart_scores(
     start = {name: getattr(observed.fields, name) for name in likelihood.parameters}
     whole, _ = compile_separately(
         likelihood.log_likelihood,
-        (likelihood.at(observed.fields, start), arrange_like_samplers(empty[0]), empty[1]),
+        (
+            likelihood.set_parameters(observed.fields, start),
+            arrange_like_samplers(empty[0]),
+            empty[1],
+        ),
     )
     before, after = [], []
     for _ in range(rounds):
@@ -69,10 +73,10 @@ def restart_scores(
         own = likelihood.sample_prior_parameters(observed, weights, rng)
         chain.caches.parameters[0] = list(own.values())
         new = likelihood.simulate(
-            likelihood.at(observed.original, own), *_contents(chain.state), rng
+            likelihood.set_parameters(observed.original, own), *_contents(chain.state), rng
         )
         observed.replace(
-            likelihood.at(new, {name: getattr(observed.original, name) for name in own})
+            likelihood.set_parameters(new, {name: getattr(observed.original, name) for name in own})
         )
         before.append(_quantities(chain, likelihood, whole, observed.fields, weights.expected()))
         chain.run_until(SWEEPS_EACH)
@@ -117,7 +121,9 @@ def _quantities(
 ) -> list[float]:
     """The quantities of `NAMES`, and the parameters."""
     state, values = chain.state, chain.caches.parameters[0].tolist()
-    fields = likelihood.at(fields, dict(zip(likelihood.parameters, values, strict=True)))
+    fields = likelihood.set_parameters(
+        fields, dict(zip(likelihood.parameters, values, strict=True))
+    )
     features, weights = _contents(state)
     sizes = features.sum(0)
     shared = weights[sizes > 1]
@@ -263,7 +269,7 @@ def check(
             "check requires a custom likelihood, thali.likelihoods.Custom; got"
             f" {type(likelihood).__name__}."
         )
-    observed = likelihood.observed(data)
+    observed = likelihood.wrap_data(data)
     if observed.n_options < 2:
         raise ArgumentError("check requires data with at least two options.")
     rng = np.random.default_rng(random_seed)

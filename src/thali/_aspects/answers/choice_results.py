@@ -224,7 +224,7 @@ class LatentClassResults(PosteriorResults):
         groups = GroupResults(classes)
         return [
             EqualRespondents(
-                groups.of_group(name).answer_probabilities(data, draws, ties), count_asked(g)
+                groups.select_group(name).answer_probabilities(data, draws, ties), count_asked(g)
             )
             for g, name in enumerate(classes.groups)
         ]

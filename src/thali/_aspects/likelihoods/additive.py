@@ -336,20 +336,20 @@ def _is_scale_free(judgements: Any) -> Any:
     return False
 
 
-@operations.cache_at.register(Judgements)
-def _cache_at(judgements: Any, caches: Any, t: Any) -> Any:
+@operations.select_cache.register(Judgements)
+def _select_cache(judgements: Any, caches: Any, t: Any) -> Any:
     """Return the residuals at level t, as views."""
     return Residuals(caches.residual[t], caches.pull[t], caches.ties[t], caches.real[t])
 
 
 @operations.delta_unique.register(Judgements)
-def _delta_own(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
+def _delta_unique(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
     """Return 0: unique weights do not affect similarities."""
     return 0.0
 
 
 @operations.apply_unique.register(Judgements)
-def _apply_own(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> None:
+def _apply_unique(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> None:
     """Do nothing."""
     pass
 
@@ -379,26 +379,26 @@ def _open_members(judgements: Any, c: Any, b: Any, k: Any) -> None:
 
 
 @operations.delta_open_member.register(Judgements)
-def _delta_joined(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+def _delta_open_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return the change for the open pattern, from its row sums."""
     return d * (c.pull[i] - 0.5 * d * c.ties[i]) / c.real[VARIANCE]
 
 
 @operations.apply_open_member.register(Judgements)
-def _apply_joined(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+def _apply_open_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     """Update the residuals and the row sums of the open pattern."""
     shift_row(judgements, c, b, k, i, d)
     shift_row_sums(judgements, c, b, k, i, d)
 
 
 @operations.weight_gradient.register(Judgements)
-def _pull_on(judgements: Any, c: Any, b: Any, k: Any, i: Any) -> Any:
+def _weight_gradient(judgements: Any, c: Any, b: Any, k: Any, i: Any) -> Any:
     """Return the sum of residuals of option i with the owners, over the variance."""
     return sum_row(c.residual, b, k, i) / c.real[VARIANCE]
 
 
 @operations.weight_curvature.register(Judgements)
-def _stiffness_of(judgements: Any, c: Any, b: Any, k: Any, partner: Any, i: Any) -> Any:
+def _weight_curvature(judgements: Any, c: Any, b: Any, k: Any, partner: Any, i: Any) -> Any:
     """Return the judgements of option i with common owners, over the variance."""
     return sum_common(judgements.measured, b, k, partner, i) / c.real[VARIANCE]
 
@@ -431,7 +431,7 @@ def _apply_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> No
 
 
 @operations.rebuild_cache.register(Judgements)
-def _rebuild(judgements: Any, c: Any, b: Any) -> None:
+def _rebuild_cache(judgements: Any, c: Any, b: Any) -> None:
     """Fill all residuals."""
     fill_residuals(judgements, c, b, b.whole[COLUMNS])
 
@@ -473,7 +473,7 @@ def _draw_parameters(judgements: Any, rng: np.random.Generator, c: Any, b: Any) 
 
 
 @operations.record_parameters.register(Judgements)
-def _note_parameters(judgements: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+def _record_parameters(judgements: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     """Record the constant and sigma."""
     extra[draw, CONSTANT] = c.real[CONSTANT]
     extra[draw, VARIANCE] = math.sqrt(c.real[VARIANCE])

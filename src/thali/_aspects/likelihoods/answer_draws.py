@@ -30,14 +30,14 @@ def build_comparison_probabilities(
     """
     cells = data.cells
 
-    def of_questions(questions: slice) -> np.ndarray:
+    def compute_slice(questions: slice) -> np.ndarray:
         lift = None if beta is None or not beta.shape[1] else Lift(beta, cells.x[questions])
         p = probability_draws(columns, cells.first[questions], cells.second[questions], lapse, lift)
         if tie is None:
             return np.stack([p, 1.0 - p], axis=-1).reshape(len(p), -1)
         return compute_outcomes(p, 1.0 - p, tie[:, None]).reshape(len(p), -1)
 
-    return of_questions
+    return compute_slice
 
 
 def build_choice_probabilities(
@@ -45,8 +45,8 @@ def build_choice_probabilities(
 ) -> AnswerProbabilities:
     """Build a function from question slices to choice probabilities of set members."""
 
-    def of_questions(questions: slice) -> np.ndarray:
+    def compute_slice(questions: slice) -> np.ndarray:
         start, members = slice_sets(data.start, questions, data.members)
         return compute_set_probabilities(columns, start, members, lapse)
 
-    return of_questions
+    return compute_slice

@@ -143,7 +143,7 @@ class Custom:
         arguments += [f"parameters={dict(self.parameters)!r}"] if self.parameters else []
         return f"Custom({', '.join(arguments)})"
 
-    def observed(self, data: Any) -> Observed:
+    def wrap_data(self, data: Any) -> Observed:
         """Return the data in the form that models take."""
         return data if isinstance(data, Observed) else Observed(data)
 
@@ -152,7 +152,7 @@ class Custom:
 
         Files of models do not contain functions.
         """
-        self.observed(data)
+        self.wrap_data(data)
         if isinstance(self.log_likelihood, UnsavedFunction):
             raise ArgumentError(
                 "This model was loaded from a file, and files do not contain functions, such as"
@@ -168,7 +168,7 @@ class Custom:
         from .validation import check_functions
 
         self.check(None, data)
-        observed = self.observed(data)
+        observed = self.wrap_data(data)
         read_starting_values(self.parameters, observed.fields, self.log_prior)
         allocates = check_functions(self, observed, weights)
         return self._made(observed, allocates, weights), (
@@ -251,7 +251,7 @@ class Custom:
             repr((digests, allocates, is_signed, fields, tuple(self.parameters))).encode()
         ).hexdigest()
 
-    def at(self, data: Any, values: Mapping[str, float]) -> Any:
+    def set_parameters(self, data: Any, values: Mapping[str, float]) -> Any:
         """Return the user's data with these values of the parameters."""
         return data._replace(**{name: float(values[name]) for name in self.parameters})
 
@@ -291,9 +291,11 @@ class Custom:
             )
         owners, weights = columns.dense(0, 1)
         features, weights = owners[0].T.astype(float), weights[0]
-        original = self.observed(data).original
+        original = self.wrap_data(data).original
         simulated = Observed(
-            self.simulate(self.at(original, parameters), features.copy(), weights.copy(), rng)
+            self.simulate(
+                self.set_parameters(original, parameters), features.copy(), weights.copy(), rng
+            )
         )
         log_likelihood = call_checked(
             "log_likelihood",
@@ -309,7 +311,7 @@ class Custom:
             if name not in self.parameters
         }
         return SimulatedData(
-            self.at(
+            self.set_parameters(
                 simulated.original, {name: getattr(original, name) for name in self.parameters}
             ),
             data_arrays,
@@ -325,7 +327,7 @@ class Custom:
         """
         from .custom_data import build_custom_part, compute_pointwise, depends_on_weights
 
-        observed = self.observed(data)
+        observed = self.wrap_data(data)
         sees_single = bool(operations.sees_single(self.build_uncompiled(observed)[0]))
         part = build_custom_part(
             observed,
@@ -380,7 +382,7 @@ def _register_parameters(cls, custom: Custom, data_class: Any) -> None:
     last_fields = "likelihood.n, likelihood.kind, likelihood.first, likelihood.second"
     # compiled code does not support _replace
     code = f"lambda likelihood, c: cls(data_class({', '.join(fields)}), {last_fields})"
-    term_sums.at_current_parameters.register(cls)(
+    term_sums.insert_parameters.register(cls)(
         eval(code, {"__name__": __name__, "cls": cls, "data_class": data_class})
     )
     operations.draw_parameters.register(cls)(draw_parameters_by_slice)

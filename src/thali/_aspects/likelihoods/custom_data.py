@@ -66,7 +66,7 @@ def depends_on_weights(
         return True
     rng, n = np.random.default_rng(1), observed.n_options
     for draw in np.linspace(0, columns.n_draws - 1, N_TRIED).astype(int).tolist():
-        data = custom.at(
+        data = custom.set_parameters(
             observed.fields, {name: float(values[draw]) for name, values in parameter_draws.items()}
         )
         features = arrange_like_samplers(rng.random((n, N_SHOWN)) < 0.5)
@@ -98,7 +98,7 @@ def predict_by_draw(
     predictions: list[np.ndarray] = []
     for draw in range(columns.n_draws):
         owners, weights = columns.at(draw).dense(0, 1)
-        data = custom.at(
+        data = custom.set_parameters(
             observed.original,
             {key: prediction[draw] for key, prediction in parameter_draws.items()},
         )

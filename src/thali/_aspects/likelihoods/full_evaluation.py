@@ -15,7 +15,7 @@ from .. import operations
 from ..state import COLUMNS, copy_row, scratch_index
 from .term_sums import (
     COMMON_OPERATIONS,
-    at_current_parameters,
+    insert_parameters,
     return_false,
     starting_parameters,
     state_log_likelihood,
@@ -39,7 +39,7 @@ def make_evaluation_cache(likelihood: Any) -> EvaluationCache:
 @scalar
 def propose_change(likelihood: Any, c: Any, b: Any, n_columns: Any) -> Any:
     """Evaluate the proposed state; return the change in log-likelihood."""
-    c.real[PROPOSED] = state_log_likelihood(at_current_parameters(likelihood, c), b, n_columns)
+    c.real[PROPOSED] = state_log_likelihood(insert_parameters(likelihood, c), b, n_columns)
     return c.real[PROPOSED] - c.real[CURRENT]
 
 
@@ -100,22 +100,20 @@ def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
     c.real[CURRENT] = c.real[PROPOSED]
 
 
-def _rebuild(likelihood: Any, c: Any, b: Any) -> None:
+def _rebuild_cache(likelihood: Any, c: Any, b: Any) -> None:
     """Evaluate the current state."""
-    c.real[CURRENT] = state_log_likelihood(
-        at_current_parameters(likelihood, c), b, b.whole[COLUMNS]
-    )
+    c.real[CURRENT] = state_log_likelihood(insert_parameters(likelihood, c), b, b.whole[COLUMNS])
 
 
-def _cache_at(likelihood: Any, caches: Any, t: Any) -> Any:
+def _select_cache(likelihood: Any, caches: Any, t: Any) -> Any:
     """Return the cache at level t, as views."""
     return EvaluationCache(caches.real[t], caches.parameters[t])
 
 
 FULL_OPERATIONS: dict[Any, Any] = COMMON_OPERATIONS | {
     operations.sums_duplicates: return_false,
-    operations.cache_at: _cache_at,
-    operations.rebuild_cache: _rebuild,
+    operations.select_cache: _select_cache,
+    operations.rebuild_cache: _rebuild_cache,
     operations.delta_member: _delta_member,
     operations.apply_member: _apply_member,
     operations.delta_weight: _delta_weight,

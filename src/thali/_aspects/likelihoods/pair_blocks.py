@@ -257,7 +257,7 @@ def change_row_columns(pairs: Any, c: Any, b: Any, k: Any, i: Any, e0: Any, e1: 
 
 
 @scalar
-def update_transposed(pairs: Any, c: Any, i: Any) -> None:
+def copy_to_neighbours(pairs: Any, c: Any, i: Any) -> None:
     """Copy option i's blocks to the second copies among its neighbours' blocks."""
     for v in range(pairs.start[i], pairs.start[i + 1]):
         for t in range(WIDTH):

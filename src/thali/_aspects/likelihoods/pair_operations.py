@@ -31,6 +31,7 @@ from .pair_blocks import (
     apply_row,
     arrange_blocks,
     change_row_columns,
+    copy_to_neighbours,
     count_first_weight,
     count_second_weight,
     fill_blocks,
@@ -42,7 +43,6 @@ from .pair_blocks import (
     store_all_pairs,
     tie_factor,
     total_log_likelihood,
-    update_transposed,
 )
 from .pair_covariates import COVARIATE_PAIR_CLASSES as WITH_COVARIATES
 from .pair_covariates import FIRST_COEFFICIENT, draw_coefficients
@@ -92,8 +92,8 @@ def _sees_full(pairs: Any) -> Any:
     return False
 
 
-@register_operation(operations.cache_at)
-def _cache_at(pairs: Any, caches: Any, t: Any) -> Any:
+@register_operation(operations.select_cache)
+def _select_cache(pairs: Any, caches: Any, t: Any) -> Any:
     """Return the cache at level t, as views."""
     return PairCache(caches.block[t], caches.real[t])
 
@@ -105,16 +105,16 @@ def _is_scale_free(pairs: Any) -> Any:
 
 
 @register_operation(operations.delta_unique)
-def _delta_own(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
+def _delta_unique(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
     """Return the change of i's pairs if s[i] grows by d."""
     return row_delta(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), NO_CHANGE)
 
 
 @register_operation(operations.apply_unique)
-def _apply_own(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> None:
+def _apply_unique(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> None:
     """Apply the change of s[i] to i's pairs."""
     apply_row(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), NO_CHANGE)
-    update_transposed(pairs, c, i)
+    copy_to_neighbours(pairs, c, i)
 
 
 @register_operation(operations.delta_member)
@@ -129,7 +129,7 @@ def _apply_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     """Apply the change of membership to i's pairs."""
     g = 1.0 if d > 0.0 else -1.0
     apply_row(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
-    update_transposed(pairs, c, i)
+    copy_to_neighbours(pairs, c, i)
 
 
 @scalar
@@ -163,7 +163,7 @@ def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] == side:
             apply_row(pairs, c, b, k, i, masses, columns)
-            update_transposed(pairs, c, i)
+            copy_to_neighbours(pairs, c, i)
 
 
 @register_operation(operations.delta_compensated_member)
@@ -178,7 +178,7 @@ def _apply_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any
     """Apply the compensated change of membership."""
     g = 1.0 if d > 0.0 else -1.0
     apply_row(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
-    update_transposed(pairs, c, i)
+    copy_to_neighbours(pairs, c, i)
 
 
 @register_operation(operations.delta_compensated_weight)
@@ -212,7 +212,7 @@ def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) ->
             if has_empty_sides(pairs):
                 change_row_columns(pairs, c, b, remaining_row, i, g, -g)
                 change_row_columns(pairs, c, b, partner, i, 0.0, -g)
-            update_transposed(pairs, c, i)
+            copy_to_neighbours(pairs, c, i)
 
 
 @register_operation(operations.apply_copies)
@@ -222,7 +222,7 @@ def _apply_copies(pairs: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
         for i in range(b.Z.shape[1] - 1):
             if b.Z[k, i] != 0.0:
                 change_row_columns(pairs, c, b, k, i, extra, -extra)
-                update_transposed(pairs, c, i)
+                copy_to_neighbours(pairs, c, i)
 
 
 @register_operation(operations.apply_scale)
@@ -233,7 +233,7 @@ def _apply_scale(pairs: Any, c: Any, b: Any, factor: Any) -> None:
 
 
 @register_operation(operations.rebuild_cache)
-def _rebuild(pairs: Any, c: Any, b: Any) -> None:
+def _rebuild_cache(pairs: Any, c: Any, b: Any) -> None:
     """Fill all blocks."""
     fill_blocks(pairs, c, b, b.whole[COLUMNS])
 
@@ -309,7 +309,7 @@ def record_tie(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
 
 
 @register_operation(operations.record_parameters, WITH_COVARIATES.values())
-def _note_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+def _record_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     """Record the tie parameter and the coefficients."""
     if has_ties(pairs):
         record_tie(pairs, c, b, extra, draw)
@@ -325,7 +325,7 @@ def _note_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> Non
 
 
 @register_operation(operations.compute_answer_logs)
-def _look_at_answers(pairs: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
+def _compute_answer_logs(pairs: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
     """Fill the log probabilities of the outcomes of all pairs."""
     for e in range(0, people.place.shape[0], OUTCOMES):
         slot = people.place[e] // OUTCOMES
@@ -368,7 +368,7 @@ def _add_answer(pairs: Any, c: Any, people: Any, answer: Any, times: Any, log: A
 
 
 @register_operation(operations.clear_answers)
-def _forget_answers(pairs: Any, c: Any) -> None:
+def _clear_answers(pairs: Any, c: Any) -> None:
     """Set all counts and log-likelihoods to 0."""
     for v in range(c.block.shape[0]):
         for t in range(WIDTH):

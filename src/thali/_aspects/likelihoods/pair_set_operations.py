@@ -48,8 +48,8 @@ def _is_scale_free(sets: Any) -> Any:
     return False
 
 
-@operations.cache_at.register(AnsweredPairSets)
-def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
+@operations.select_cache.register(AnsweredPairSets)
+def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
     """Return the cache at level t, as views."""
     return PairSums(
         caches.shared[t],
@@ -103,7 +103,7 @@ def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> 
 
 
 @operations.rebuild_cache.register(AnsweredPairSets)
-def _rebuild(sets: Any, c: Any, b: Any) -> None:
+def _rebuild_cache(sets: Any, c: Any, b: Any) -> None:
     """Fill the cache from the state."""
     fill_pair_sums(sets, c, b)
 
@@ -189,7 +189,7 @@ def draw_weight_sum(rng: Any, sets: Any, c: Any, b: Any) -> None:
 
 
 @operations.record_parameters.register(AnsweredPairSets)
-def _note_parameters(sets: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+def _record_parameters(sets: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     """Record the constant."""
     if sets.is_ratio:
         extra[draw, CONSTANT] = c.real[CONSTANT]
@@ -210,13 +210,13 @@ def _draw_group_constant(sets: Any, rng: np.random.Generator, c: Any, b: Any) ->
 
 
 @operations.is_group_scale_free.register(AnsweredPairSets)
-def _is_scaled_in_groups(sets: Any) -> Any:
+def _is_group_scale_free(sets: Any) -> Any:
     """Return whether a common factor leaves the likelihood unchanged: with ratios."""
     return sets.is_ratio
 
 
-@operations.scaled_prior_sums.register(AnsweredPairSets)
-def _scaled_parameters(sets: Any, c: Any) -> Any:
+@operations.sum_scaled_priors.register(AnsweredPairSets)
+def _sum_scaled_priors(sets: Any, c: Any) -> Any:
     """Return the prior shape of the constant, and rate times constant."""
     return sets.shape, sets.rate * c.real[CONSTANT]
 

@@ -15,7 +15,7 @@ from thali.errors import ArgumentError
 from .. import operations
 from ..state import BETA, COLUMNS
 from ..weight_priors import GammaWeights, NormalWeights
-from .term_sums import at_current_parameters, state_log_likelihood
+from .term_sums import insert_parameters, state_log_likelihood
 
 REAL, ABOVE_ZERO, FLAT, HALF_NORMAL, LOG_NORMAL, UNIT_INTERVAL = range(6)  # codes of priors
 MAX_LOGIT = 36.0  # for larger logits a number in (0, 1) rounds to 1
@@ -409,7 +409,7 @@ def line_log_density(likelihood: Any, c: Any, b: Any, p: Any, x: Any) -> Any:
     It is computed at the inverse temperature of the chain.
     """
     c.parameters[p] = value_on_line(likelihood, p, x)
-    likelihood_at = at_current_parameters(likelihood, c)
+    likelihood_at = insert_parameters(likelihood, c)
     total = b.real[BETA] * state_log_likelihood(
         likelihood_at, b, b.whole[COLUMNS]
     ) + user_log_prior(likelihood_at)

@@ -99,8 +99,8 @@ def _is_scale_free(sets: Any) -> Any:
     return True
 
 
-@operations.cache_at.register(OfferedSets)
-def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
+@operations.select_cache.register(OfferedSets)
+def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
     """Return the cache at level t, as views."""
     return SetCache(
         caches.value[t],
@@ -195,13 +195,13 @@ def swap_rows(b: Any, k: Any, second_row: Any) -> None:
 
 
 @operations.delta_unique.register(OfferedSets)
-def _delta_own(sets: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
+def _delta_unique(sets: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
     """Return the change if s[i] grows by d."""
     return evaluate_change(sets, c, b, UNIQUE, i, 0, 0, d, False)
 
 
 @operations.apply_unique.register(OfferedSets)
-def _apply_own(sets: Any, c: Any, b: Any, i: Any, d: Any) -> None:
+def _apply_unique(sets: Any, c: Any, b: Any, i: Any, d: Any) -> None:
     """Apply the change of s[i]."""
     evaluate_change(sets, c, b, UNIQUE, i, 0, 0, d, True)
 
@@ -279,7 +279,7 @@ def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> 
 
 
 @operations.rebuild_cache.register(OfferedSets)
-def _rebuild(sets: Any, c: Any, b: Any) -> None:
+def _rebuild_cache(sets: Any, c: Any, b: Any) -> None:
     """Evaluate all sets."""
     evaluate_change(sets, c, b, NO_CHANGE, 0, 0, 0, 0.0, True)
 
@@ -294,7 +294,7 @@ def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
 
 
 @operations.compute_answer_logs.register(OfferedSets)
-def _look_at_answers(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
+def _compute_answer_logs(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
     """Fill the log probability of every member of every set."""
     for v in range(sets.start.shape[0] - 1):
         compute_set_shares(sets, c, b, v)
@@ -312,7 +312,7 @@ def _add_answer(sets: Any, c: Any, people: Any, answer: Any, times: Any, log: An
 
 
 @operations.clear_answers.register(OfferedSets)
-def _forget_answers(sets: Any, c: Any) -> None:
+def _clear_answers(sets: Any, c: Any) -> None:
     """Set all counts and values to 0."""
     for t in range(c.count.shape[0]):
         c.count[t] = 0.0

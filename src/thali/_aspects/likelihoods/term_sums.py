@@ -30,7 +30,7 @@ class TermSums(NamedTuple):
 
 
 @generic
-def at_current_parameters(likelihood: Any, c: Any) -> None:
+def insert_parameters(likelihood: Any, c: Any) -> None:
     """Return the likelihood at the current values of its parameters.
 
     By default it has no parameters.
@@ -42,7 +42,7 @@ def starting_parameters(likelihood: Any) -> None:
     """Return the starting values of the parameters, in Python; default: none."""
 
 
-@at_current_parameters.register(object)
+@insert_parameters.register(object)
 def _no_parameters(likelihood: Any, c: Any) -> Any:
     """Return the likelihood unchanged."""
     return likelihood
@@ -150,7 +150,7 @@ def state_log_likelihood(likelihood: Any, b: Any, n_columns: Any) -> Any:
 @scalar
 def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return the change in the terms if option i joins or leaves pattern k."""
-    likelihood = at_current_parameters(likelihood, c)
+    likelihood = insert_parameters(likelihood, c)
     g = 1.0 - 2.0 * b.Z[k, i]
     own_sum = clean_sum(likelihood, c.own_sum[i] + d, c.own_columns[i] + g)
     change = option_term(likelihood, i, own_sum) - c.option[i]
@@ -171,7 +171,7 @@ def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> An
 @scalar
 def _apply_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     """Update sums and terms of option i."""
-    likelihood = at_current_parameters(likelihood, c)
+    likelihood = insert_parameters(likelihood, c)
     g = 1.0 - 2.0 * b.Z[k, i]
     update_option_sum(likelihood, c, i, d, g)
     if has_pair_terms(likelihood):
@@ -194,9 +194,9 @@ def _open_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
     c.owners[0] = n_owners
 
 
-def _delta_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+def _delta_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return the change in the terms for the open pattern."""
-    likelihood = at_current_parameters(likelihood, c)
+    likelihood = insert_parameters(likelihood, c)
     if has_option_sums_in_pairs(likelihood):
         return _delta_member(likelihood, c, b, k, i, d)
     g = 1.0 - 2.0 * b.Z[k, i]
@@ -216,7 +216,7 @@ def _delta_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> An
     return change
 
 
-def _apply_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+def _apply_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     """Update sums, terms and the list of owners."""
     _apply_member(likelihood, c, b, k, i, d)
     n_owners = c.owners[0]
@@ -232,7 +232,7 @@ def _apply_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> No
 
 def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     """Return the change in the terms if the weight of pattern k grows by d."""
-    likelihood = at_current_parameters(likelihood, c)
+    likelihood = insert_parameters(likelihood, c)
     g = count_born_columns(b, k, d)
     change = 0.0
     for i in range(likelihood.n):
@@ -256,7 +256,7 @@ def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> An
 
 def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     """Update sums and terms of the owners of pattern k."""
-    likelihood = at_current_parameters(likelihood, c)
+    likelihood = insert_parameters(likelihood, c)
     g = count_born_columns(b, k, d)
     for i in range(likelihood.n):
         if b.Z[k, i] != 0.0:
@@ -291,7 +291,7 @@ def transfer_sign(b: Any, partner: Any) -> Any:
 
 def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
     """Return the change in the terms of a transfer of owners."""
-    likelihood = at_current_parameters(likelihood, c)
+    likelihood = insert_parameters(likelihood, c)
     change = 0.0
     if has_pair_terms(likelihood):
         g = transfer_sign(b, partner)
@@ -312,7 +312,7 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
 
 def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
     """Update sums and terms of a transfer of owners."""
-    likelihood = at_current_parameters(likelihood, c)
+    likelihood = insert_parameters(likelihood, c)
     g = transfer_sign(b, partner)
     _apply_copies(likelihood, c, b, partner, g)
     if has_pair_terms(likelihood):
@@ -335,9 +335,9 @@ def _apply_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
                     c.shared_columns[i, j] += extra * b.Z[k, j] if j != i else 0.0
 
 
-def _rebuild(likelihood: Any, c: Any, b: Any) -> None:
+def _rebuild_cache(likelihood: Any, c: Any, b: Any) -> None:
     """Fill all sums and terms."""
-    likelihood = at_current_parameters(likelihood, c)
+    likelihood = insert_parameters(likelihood, c)
     n = likelihood.n
     for i in range(n):
         total = 0.0
@@ -359,7 +359,7 @@ def _rebuild(likelihood: Any, c: Any, b: Any) -> None:
                 update_pair_sum(likelihood, c, i, j, total, n_columns)
 
 
-def _cache_at(likelihood: Any, caches: Any, t: Any) -> Any:
+def _select_cache(likelihood: Any, caches: Any, t: Any) -> Any:
     """Return the cache at level t, as views."""
     return TermSums(
         caches.own_sum[t],
@@ -376,7 +376,7 @@ def _cache_at(likelihood: Any, caches: Any, t: Any) -> Any:
 
 def _current_log_likelihood(likelihood: Any, c: Any, b: Any) -> Any:
     """Return the user's log-likelihood of the state."""
-    likelihood = at_current_parameters(likelihood, c)
+    likelihood = insert_parameters(likelihood, c)
     return state_log_likelihood(likelihood, b, b.whole[COLUMNS])
 
 
@@ -397,13 +397,13 @@ COMMON_OPERATIONS: dict[Any, Any] = operations.WITHOUT_UNIQUE | {
 }
 
 TERM_OPERATIONS: dict[Any, Any] = COMMON_OPERATIONS | {
-    operations.cache_at: _cache_at,
-    operations.rebuild_cache: _rebuild,
+    operations.select_cache: _select_cache,
+    operations.rebuild_cache: _rebuild_cache,
     operations.delta_member: _delta_member,
     operations.apply_member: _apply_member,
     operations.open_members: _open_members,
-    operations.delta_open_member: _delta_joined,
-    operations.apply_open_member: _apply_joined,
+    operations.delta_open_member: _delta_open_member,
+    operations.apply_open_member: _apply_open_member,
     operations.delta_weight: _delta_weight,
     operations.apply_weight: _apply_weight,
     operations.delta_transfer: _delta_transfer,

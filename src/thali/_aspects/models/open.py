@@ -171,7 +171,7 @@ class LatentFeatureModel(ChoiceAnswers):
 
     def _convert_data(self, data: Any) -> Any:
         # of likelihoods with data of their own
-        observed = getattr(self.likelihood, "observed", super()._convert_data)
+        observed = getattr(self.likelihood, "wrap_data", super()._convert_data)
         return observed(data)
 
     def _copy_with_fixed_prior(self, data: Any) -> "LatentFeatureModel":
@@ -186,7 +186,7 @@ class LatentFeatureModel(ChoiceAnswers):
 
 def prediction_mean(posterior: Posterior, likelihood: Any, data: Any) -> np.ndarray:
     """The posterior mean of `predict` for these data."""
-    observed = likelihood.observed(data)
+    observed = likelihood.wrap_data(data)
     if observed.labels != tuple(posterior.labels):
         raise DataError("predict requires data with the labels of the fit, in the same order.")
     own = {name: values.ravel() for name, values in posterior.parameters.items()}

@@ -27,7 +27,7 @@ from ..group_state import (
     LatentClassModel,
     draw_initial_classes,
     level_caches,
-    membership_at,
+    select_membership,
 )
 from ..likelihoods.elimination import convert_to_pairs
 from ..moves.class_membership import recount_answers
@@ -216,7 +216,7 @@ def completed_kinds(
         model,
         level_caches(model.groups, caches, last),
         replica(states, last),
-        membership_at(kinds, last),
+        select_membership(kinds, last),
     )
     for t in range(steps.beta.shape[0]):
         energy[t] = sum_group_log_likelihoods(model.groups, caches, states, steps.at[t])
