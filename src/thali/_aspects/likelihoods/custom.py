@@ -171,24 +171,20 @@ class Custom:
         observed = self.wrap_data(data)
         read_starting_values(self.parameters, observed.fields, self.log_prior)
         allocates = check_functions(self, observed, weights)
-        return self._made(observed, allocates, weights), (
-            term_sums if self.terms else full_evaluation
-        ).empty_cache
+        return self._build_data(observed, allocates, weights), self._module.make_cache
 
     def build_uncompiled(self, observed: Observed, weights: Any = EXPONENTIAL) -> Any:
         """Return the same as `compiled` without testing the functions.
 
         It is for operations that are called as Python.
         """
-        return self._made(observed, False, weights), (
-            term_sums if self.terms else full_evaluation
-        ).empty_cache
+        return self._build_data(observed, False, weights), self._module.make_cache
 
-    def _made(self, observed: Observed, allocates: bool, weights: Any) -> Any:
+    def _build_data(self, observed: Observed, allocates: bool, weights: Any) -> Any:
         """Build the kernel data: fields of the data and priors of parameters."""
         is_signed = not is_positive_prior(weights)
         if not self.parameters:
-            return self._class(allocates, is_signed)(observed.fields, observed.n_options)
+            return self._get_class(allocates, is_signed)(observed.fields, observed.n_options)
         fields = observed.fields._replace(
             **{name: float(getattr(observed.fields, name)) for name in self.parameters}
         )
@@ -197,7 +193,7 @@ class Custom:
             for prior in self.parameters.values()
         ]
         prior_codes, first, second = map(np.array, zip(*prior_rows, strict=True))
-        return self._class(allocates, is_signed, type(fields))(
+        return self._get_class(allocates, is_signed, type(fields))(
             fields, observed.n_options, prior_codes, first, second
         )
 
@@ -208,7 +204,12 @@ class Custom:
             name for name in ("of_pair", "of_option") if getattr(self, name) is not None
         )
 
-    def _class(self, allocates: bool, is_signed: bool, data_class: Any = None) -> Any:
+    @property
+    def _module(self) -> Any:
+        """The module with the operations of these functions."""
+        return term_sums if self.terms else full_evaluation
+
+    def _get_class(self, allocates: bool, is_signed: bool, data_class: Any = None) -> Any:
         """Return the class of kernel data for these functions.
 
         Equal functions have the same class.
@@ -351,9 +352,7 @@ def _make_class(
     cls: Any = namedtuple(name, ["data", "n", *prior_fields], module=__name__)
     cls.source = is_known
     cls.allocates = allocates
-    for operation, implementation in (
-        term_sums if custom.terms else full_evaluation
-    ).ANSWERS.items():
+    for operation, implementation in custom._module.OPERATIONS.items():
         operation.register(cls)(implementation)
     term_sums.has_signed_sums.register(cls)(
         term_sums.return_true if is_signed else term_sums.return_false

@@ -31,7 +31,7 @@ class EvaluationCache(NamedTuple):
     parameters: np.ndarray  # (P,) values of the learned parameters
 
 
-def make_evaluation_cache(likelihood: Any) -> EvaluationCache:
+def make_cache(likelihood: Any) -> EvaluationCache:
     """Make a cache; values are filled later."""
     return EvaluationCache(np.zeros(2), np.array(starting_parameters(likelihood)))
 
@@ -110,7 +110,7 @@ def _select_cache(likelihood: Any, caches: Any, t: Any) -> Any:
     return EvaluationCache(caches.real[t], caches.parameters[t])
 
 
-FULL_OPERATIONS: dict[Any, Any] = COMMON_OPERATIONS | {
+OPERATIONS: dict[Any, Any] = COMMON_OPERATIONS | {
     operations.sums_duplicates: return_false,
     operations.select_cache: _select_cache,
     operations.rebuild_cache: _rebuild_cache,

@@ -87,7 +87,7 @@ def full_log_likelihood(likelihood: Any, features: Any, weights: Any) -> None:
     """
 
 
-def make_term_cache(likelihood: Any) -> TermSums:
+def make_cache(likelihood: Any) -> TermSums:
     """Make a cache without features; terms are filled later."""
     n = likelihood.n
     n_pair_options = n if has_pair_terms(likelihood) else 0
@@ -396,7 +396,7 @@ COMMON_OPERATIONS: dict[Any, Any] = operations.WITHOUT_UNIQUE | {
     operations.log_likelihood: _current_log_likelihood,
 }
 
-TERM_OPERATIONS: dict[Any, Any] = COMMON_OPERATIONS | {
+OPERATIONS: dict[Any, Any] = COMMON_OPERATIONS | {
     operations.select_cache: _select_cache,
     operations.rebuild_cache: _rebuild_cache,
     operations.delta_member: _delta_member,
