@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 import thali as th
-from thali._aspects.populations.evidence import task_of
+from thali._aspects.populations.evidence import build_evidence_task
 from thali._aspects.samplers.prior_ladder import build_ladders
 from thali._inference.threads import run_in_threads
 from thali._model.evidence import USUAL, build_evidence_run
@@ -272,7 +272,7 @@ def too_short(repeats: int) -> None:
             progressbar=False,
             sensitivity=False,
         )
-        task = replace(task_of(model._parts(data), data, how), thin=1)
+        task = replace(build_evidence_task(model._parts(data), data, how), thin=1)
         ladders = build_ladders(task, few, 12, seed)
         run_in_threads(ladders, 1, _Silent())
         swaps = sum(each.ladder.accepted for each in ladders) / sum(

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from xarray import DataTree
 
 import thali as th
-from thali._aspects.populations.groups import ChainDraws, EveryPerson
+from thali._aspects.populations.several_groups import ChainDraws, IndividualRespondents
 from thali._data.groups import GroupedData
 from thali._model.predictive_check import describe_check
 from thali.errors import ArgumentError, DataError
@@ -233,7 +233,7 @@ def weighed(draws=5):
         owners=np.array([k for draw in owners for each in draw for k in each], np.int32),
         extra=extra | {"kappa": np.full(draws, 2.0)},
     )
-    tree = tree_of(EveryPerson(), [drawn], groups, Additive(0.1))
+    tree = tree_of(IndividualRespondents(), [drawn], groups, Additive(0.1))
     latent = tree["latent_features"].to_dataset()
     tree["latent_features"] = DataTree(latent.assign(common_weights=latent["weights"]))
     model = th.AdditiveClustering()

@@ -11,7 +11,7 @@ from helpers.short_slices import short_slices, stopped_after
 from helpers.watched_runs import run_of
 
 import thali as th
-from thali._aspects.populations.groups_chain import MAX_TEMPERED
+from thali._aspects.populations.group_chains import MAX_TEMPERED
 from thali._aspects.samplers.chains import (
     EFFECTIVE_SHARE,
     MIN_TEMPERED,

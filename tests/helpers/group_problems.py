@@ -9,8 +9,8 @@ import thali as th
 from helpers.joint_means import buffet_means
 from thali._aspects.group_state import KAPPA, select_group_likelihood
 from thali._aspects.operations import rebuild_cache, select_cache
-from thali._aspects.populations.groups import prepare_groups
-from thali._aspects.populations.groups_chain import GroupChain, build_group_task
+from thali._aspects.populations.group_chains import GroupChain, build_group_task
+from thali._aspects.populations.several_groups import prepare_groups
 from thali._aspects.state import ALPHA, COLUMNS, SWEEPS, replica
 from thali._data.groups import GroupedData
 from thali._posterior.summary import convergence

@@ -13,7 +13,7 @@ from helpers.posterior_cases import chain
 from scipy import special, stats
 
 import thali as th
-from thali._aspects.draws.tree import to_datatree
+from thali._aspects.draws.posterior_tree import build_datatree
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -43,7 +43,7 @@ def made_up(model, data, extra=None):
             replace(each, extra=extra(np.random.default_rng(7 + k))) for k, each in enumerate(drawn)
         ]
     task = model.prepare(data, 20, 0, None).task
-    return to_datatree(drawn, data, likelihood, learned_alpha=task.model.learn_alpha, task=task)
+    return build_datatree(drawn, data, likelihood, learned_alpha=task.model.learn_alpha, task=task)
 
 
 def names(*always, **sometimes):

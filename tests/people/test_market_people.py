@@ -10,7 +10,7 @@ import pytest
 from thali._choice.answers.logit_chooser import AttributeColumns, RespondentClasses, round_tastes
 from thali._choice.answers.simulator import MarketDraws, assign_respondents, hash_exponentials
 from thali._choice.product_classes.reports.market import ClassChoiceRule
-from thali._people.columns import MISSING, people_of
+from thali._people.respondent_columns import MISSING, describe_respondents
 
 
 def table(**columns):
@@ -18,7 +18,7 @@ def table(**columns):
 
 
 def test_columns_of_few_values_choose_people_and_numbers_weigh_them():
-    found = people_of(
+    found = describe_respondents(
         table(
             sex=["w", None, "m", "w"],
             region=pd.Categorical(["south", "north", "south", "east"], ["south", "north", "east"]),
@@ -44,12 +44,12 @@ def test_columns_of_few_values_choose_people_and_numbers_weigh_them():
         and found.others == ()
         and found.number == 4
     )
-    assert json.loads(json.dumps(found.packed()))["columns"][0]["values"] == ["m", "w", MISSING]
+    assert json.loads(json.dumps(found.to_json()))["columns"][0]["values"] == ["m", "w", MISSING]
 
 
 def test_columns_of_many_values_are_at_most_weights():
     many = [f"town {n}" for n in range(13)]
-    found = people_of(
+    found = describe_respondents(
         table(town=many, weight=np.linspace(0.0, 2.0, 13), shift=np.arange(-6.0, 7.0)), 13
     )
     assert found.columns == () and found.others == ("town", "shift")
@@ -61,8 +61,8 @@ def test_columns_of_many_values_are_at_most_weights():
     "known", [None, table(alike=["x", "x"]), table(who=["a", "b"]).iloc[:, :0]]
 )
 def test_nobody_is_told_from_others(known):
-    assert people_of(known, 2) is None
-    assert people_of(known, 2, ("class 1", "class 2")).kinds == ("class 1", "class 2")
+    assert describe_respondents(known, 2) is None
+    assert describe_respondents(known, 2, ("class 1", "class 2")).kinds == ("class 1", "class 2")
 
 
 @pytest.mark.parametrize(

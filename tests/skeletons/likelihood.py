@@ -91,7 +91,7 @@ class Ratings:
 
     def simulate_data(self, columns, parameters, data, rng):
         """Data of the same design, drawn at one draw's features and weights."""
-        owners, weights = columns.dense(0, 1)
+        owners, weights = columns.to_dense(0, 1)
         mean = weights[0] @ owners[0]
         rating = rng.normal(mean)
         old = self.wrap_data(data).original

@@ -40,8 +40,8 @@ from thali._aspects.group_state import (
 )
 from thali._aspects.likelihoods.group_elimination import SetElimination
 from thali._aspects.operations import log_likelihood, select_cache
-from thali._aspects.populations.groups import drawn_base
-from thali._aspects.populations.groups_chain import GroupChain, start_of
+from thali._aspects.populations.group_chains import GroupChain, sample_group_states
+from thali._aspects.populations.several_groups import sample_base
 from thali._aspects.state import BETA, COLUMNS, replica
 from thali.testing import exact
 
@@ -524,7 +524,7 @@ def test_slopes_and_kappas_of_people_are_calibrated():
             [th.PairedComparisons(np.ones((3, 3)) - np.eye(3))] * people, weights="similar"
         )
         first.model = first.model._replace(persons=True, known=known)
-        states, base = start_of(rng, first, drawn_base)
+        states, base = sample_group_states(rng, first, sample_base)
         of_task = task(
             answers_at(rng, states, 4), weights="similar", draws=draws, tune=150, thin=20
         )

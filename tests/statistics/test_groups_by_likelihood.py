@@ -36,8 +36,12 @@ from thali._aspects.group_state import KAPPA, select_group_likelihood
 from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT
 from thali._aspects.operations import log_likelihood, rebuild_cache, select_cache
-from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups, run_ladders
-from thali._aspects.populations.groups_chain import GroupChain
+from thali._aspects.populations.group_chains import GroupChain
+from thali._aspects.populations.several_groups import (
+    GroupPriorLadder,
+    build_group_constant,
+    run_ladders,
+)
 from thali._aspects.state import replica
 from thali.likelihoods import Elimination, MostSimilarPair
 from thali.testing import exact
@@ -306,7 +310,7 @@ def evidence_of(groups, likelihood, weights, kappa=math.nan):
         tune=how.tune,
         thin=5,
     )
-    constant = constant_of_groups(likelihood, groups)
+    constant = build_group_constant(likelihood, groups)
     found, ladders = run_ladders(of_task, constant, how, GroupPriorLadder)
     return found, found.value - constant(ladders[0])
 

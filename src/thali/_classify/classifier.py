@@ -292,6 +292,7 @@ class Classifier(Predictions, MarkovChainModel):
         return add_replicates(self, random_seed, X, y)
 
     def _sample_prior(self, rngs: Any, X: Any, y: Any) -> PriorSample:
+        """Sample parameters and labels from the prior, for calibration and plots."""
         model = type(self)(**self.get_params())
         matrix, observed_codes = model._read_rows(X, y)
         prior, codes = model._sample_prior_draws(matrix, rngs)
@@ -308,6 +309,7 @@ class Classifier(Predictions, MarkovChainModel):
         return PriorSample(prior, predictive, data, fixed)
 
     def _build_observed(self, X: Any, y: Any) -> dict[str, np.ndarray]:
+        """Return class codes as the observed data; empty for other classes."""
         matrix = self._read_covariates(X)
         classes, codes = encode_labels(y, type(self).__name__, matrix.shape[0])
         return {"label": codes} if np.array_equal(classes, self.classes_) else {}
@@ -315,6 +317,7 @@ class Classifier(Predictions, MarkovChainModel):
     def _simulate_replicates(
         self, rng: np.random.Generator, X: Any, y: Any
     ) -> dict[str, np.ndarray]:
+        """Simulate class codes of rows at each draw of the posterior."""
         matrix, sizes = self._read_covariates(X), self._view.draws.sizes  # type: ignore[attr-defined]
         codes = np.empty((sizes["chain"] * sizes["draw"], matrix.shape[0]), np.int64)
         for block, probabilities in self._iterate_probabilities(matrix):
@@ -322,6 +325,7 @@ class Classifier(Predictions, MarkovChainModel):
         return {"label": codes.reshape(sizes["chain"], sizes["draw"], -1)}
 
     def _pack_design(self, design: Any) -> tuple[Any, ...]:
+        """Return the pair (X, y); raise an error for another design."""
         if not isinstance(design, tuple) or len(design) != 2:
             raise DataError(
                 f"The design of a classifier must be the pair (X, y); got {type(design).__name__}."
@@ -331,6 +335,7 @@ class Classifier(Predictions, MarkovChainModel):
     def _refit_posterior(
         self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]
     ) -> "xarray.DataTree":
+        """Fit the model to data with this seed; return its posterior."""
         self._check_draws_method()
         arguments = dict(settings)
         thin = arguments.pop("thin", None)

@@ -103,17 +103,17 @@ def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
 
 
 def map_prediction_blocks(
-    predict: Callable[[Any], np.ndarray], X: Any, columns: int | None, dtype: Any = float
+    predict: Callable[[Any], np.ndarray], X: Any, n_columns: int | None, dtype: Any = float
 ) -> Any:
     """Return predictions as a Dask array, one block per block of X.
 
-    It has `columns` columns, or one dimension if `columns` is None.
+    It has `n_columns` columns, or one dimension if `n_columns` is None.
     """
     X = X.rechunk({1: -1})
-    if columns is None:
+    if n_columns is None:
         return X.map_blocks(predict, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
     return X.map_blocks(
-        predict, chunks=(X.chunks[0], (columns,)), dtype=dtype, meta=np.empty((0, 0), dtype)
+        predict, chunks=(X.chunks[0], (n_columns,)), dtype=dtype, meta=np.empty((0, 0), dtype)
     )
 
 
@@ -203,8 +203,10 @@ def _merge_block_labels(summaries: Sequence[_BlockSummary]) -> tuple[np.ndarray,
 
 
 def _sum_scaled(x: Any, unit: Any) -> np.ndarray:
+    """Sum the covariates of a block, divided by their units."""
     return (np.asarray(x, np.float64) / unit).sum(axis=0)
 
 
 def _sum_squares(x: Any, unit: Any, mean: Any) -> np.ndarray:
+    """Sum squared deviations of scaled covariates from their means."""
     return ((np.asarray(x, np.float64) / unit - mean) ** 2).sum(axis=0)

@@ -200,7 +200,7 @@ def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
         )
     if impossible := int(np.isinf(scores.losses).sum()):
         notes.append(phrase(ENGLISH, "cv.infinite", rows=f"{impossible:,}"))
-    name = _model_name(model)
+    name = _read_model_name(model)
     title = phrase(ENGLISH, "cv.title", rows=f"{len(scores.errors):,}", done=scores.done)
     return Finding(
         _compare_majority_class(name, scores),
@@ -259,7 +259,7 @@ def _compare_majority_class(name: str, scores: Scores) -> Text:
     )
 
 
-def _model_name(model: Any) -> str:
+def _read_model_name(model: Any) -> str:
     """Return the registered name of a model, or its class name."""
     spec = find_spec(model)
     return type(model).__name__ if spec is None else spec.name

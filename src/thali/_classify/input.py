@@ -156,7 +156,7 @@ def _convert_to_floats(entries: np.ndarray, names: np.ndarray | None) -> np.ndar
     return floats
 
 
-def encode_labels(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
+def encode_labels(y: Any, model: str, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted class labels and the class index of each row.
 
     Examples
@@ -164,7 +164,7 @@ def encode_labels(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray
     >>> encode_labels(["b", "a", "b", "a"], "Model", 4)
     (array(['a', 'b'], dtype='<U1'), array([1, 0, 1, 0]))
     """
-    labels = check_labels(y, model, rows)
+    labels = check_labels(y, model, n_rows)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise DataError(
@@ -183,7 +183,7 @@ def encode_labels(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray
     return classes, codes.astype(np.int64)
 
 
-def check_labels(y: Any, model: str, rows: int) -> np.ndarray:
+def check_labels(y: Any, model: str, n_rows: int) -> np.ndarray:
     """Return the labels as an array of one type, shape (n,).
 
     Parameters and errors as in `encode_labels`; the classes are determined later.
@@ -206,9 +206,9 @@ def check_labels(y: Any, model: str, rows: int) -> np.ndarray:
         raise DataError(
             f"y should be a 1d array of labels, one per row of X; got shape {labels.shape}."
         )
-    if len(labels) != rows:
+    if len(labels) != n_rows:
         raise DataError(
-            f"X has {rows} rows but y has {len(labels)} labels; pass one label per row of X."
+            f"X has {n_rows} rows but y has {len(labels)} labels; pass one label per row of X."
         )
     if labels.dtype == object:
         labels = _check_label_types(labels, keeps_dtype=not isinstance(y, list | tuple))
@@ -225,7 +225,7 @@ def _check_label_types(labels: np.ndarray, keeps_dtype: bool) -> np.ndarray:
             raise DataError(
                 f"Input y contains NaN: the label of row {row} is missing; remove such rows."
             )
-        label_by_type.setdefault(_label_type(label), label)
+        label_by_type.setdefault(_name_label_type(label), label)
     if "other" in label_by_type:
         raise DataError(
             f"Unknown label type: {type(label_by_type['other']).__name__}; labels must be strings,"
@@ -242,7 +242,7 @@ def _check_label_types(labels: np.ndarray, keeps_dtype: bool) -> np.ndarray:
     return labels if keeps_dtype and "string" in label_by_type else np.array(labels.tolist())
 
 
-def _label_type(label: Any) -> str:
+def _name_label_type(label: Any) -> str:
     """Return the type name of a label: string, boolean, number or other."""
     if isinstance(label, str):
         return "string"

@@ -109,6 +109,7 @@ class Predictions(ScikitLearn):
         def _engine(self) -> Any: ...
 
     def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        """Compute class probabilities of rows, shape (n, K)."""
         raise NotImplementedError
 
     def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
@@ -365,6 +366,7 @@ class Predictions(ScikitLearn):
         return self._is_fitted()
 
     def _require_fitted(self) -> None:
+        """Raise scikit-learn's error if the model is not fitted."""
         if not self.__sklearn_is_fitted__():
             raise combine_error_classes(NotFittedError, "NotFittedError")(
                 f"This {type(self).__name__} has not been fitted yet; call fit(X, y) first."
@@ -397,6 +399,7 @@ class Predictions(ScikitLearn):
         return matrix
 
     def _check_width(self, n_columns: int) -> None:
+        """Raise an error if the number of columns differs from the fit."""
         if n_columns != self.n_features_in_:
             raise DataError(
                 f"X has {n_columns} features, but {type(self).__name__} is expecting"
@@ -405,13 +408,16 @@ class Predictions(ScikitLearn):
             )
 
     def _require_fitted_classes(self) -> np.ndarray:
+        """Return the classes of a fitted model; raise an error before a fit."""
         self._require_fitted()
         return self.classes_
 
-    def _predict_blocks(self, predict: Any, X: Any, columns: int | None, dtype: Any = float) -> Any:
+    def _predict_blocks(
+        self, predict: Any, X: Any, n_columns: int | None, dtype: Any = float
+    ) -> Any:
         """Return predictions for a Dask array as a Dask array."""
         self._check_width(X.shape[1])
-        return map_prediction_blocks(predict, X, columns, dtype)
+        return map_prediction_blocks(predict, X, n_columns, dtype)
 
 
 class _FeatureNamesError(DataError):

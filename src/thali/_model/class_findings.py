@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._digits import format_number, format_probability
 from thali._labels import list_names
-from thali._people.latent_classes import memberships
+from thali._people.latent_classes import membership_probabilities
 from thali._posterior.interval import interval_name
 
 from .choice_findings import MAX_GROUPS, format_ranks, format_row
@@ -88,7 +88,7 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
 
 def occupied_class_models(model: Any) -> dict[int, Any]:
     """Return the models of classes most probable for some respondent, by number."""
-    class_of_respondent = memberships(model._view).argmax(axis=1)
+    class_of_respondent = membership_probabilities(model._view).argmax(axis=1)
     class_indices = sorted(set(class_of_respondent.tolist()))
     return {
         class_index + 1: model.respondents.of_class(class_index + 1)

@@ -59,7 +59,7 @@ PLACES = {
     "PhylogeneticBuffet": "thali._aspects.priors.phylogenetic:PhylogeneticBuffet",
     "PlackettLuceDesign": "thali._classify.plackett_luce.design:PlackettLuceDesign",
     "Remedy": "thali.errors:Remedy",
-    "RespondentCovariates": "thali._people.columns:RespondentCovariates",
+    "RespondentCovariates": "thali._people.respondent_columns:RespondentCovariates",
     "Run": "thali._inference.chains:Run",
     "Scheme": "thali._data.experiments.scheme:Scheme",
     "Scores": "thali._classify.cross_validation_scores:Scores",

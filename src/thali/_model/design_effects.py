@@ -21,7 +21,7 @@ from thali._people.populations import (
     Groups,
     Individuals,
     LatentClasses,
-    unknown_respondents,
+    unknown_respondents_error,
 )
 from thali._posterior.dependence import INDIVIDUALS, POWER, Dependence, of_one_person
 
@@ -52,7 +52,7 @@ def choose_dependence(
         if people == ADJUSTED:
             if n_identified == 1:
                 raise of_one_person(ADJUSTED)
-            raise unknown_respondents(ADJUSTED)
+            raise unknown_respondents_error(ADJUSTED)
         answers = float(data.n_answers)
         return (
             Dependence(INDEPENDENT, "", 1, answers, answers, float("nan"))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._digits import format_number, format_percent
 from thali._labels import list_names
-from thali._people.columns import RespondentCovariates
+from thali._people.respondent_columns import RespondentCovariates
 
 from .finding import Brief, Finding, Picture, Text
 from .phrases import phrase
@@ -72,7 +72,7 @@ def _describe_effect(
     covariates: RespondentCovariates, name: str, parameter: str, ratio: str
 ) -> Text:
     """Describe the effect of one covariate on one parameter."""
-    label = covariates.label(name)
+    label = covariates.describe_label(name)
     if label is None:
         return phrase(SENTENCES, "effects.number", of=parameter, column=name, ratio=ratio)
     names = dict(zip(("column", "label", "first"), label, strict=True))

@@ -14,7 +14,7 @@ from thali._data.pairs.dates import DAY, PERIODS, Dates, group_equal_rows
 from thali._data.pairs.parts import list_finest_rows
 from thali._inference.numerics.ranks import fit_descending_means, sort_descending
 from thali._labels import format_plural, shorten
-from thali._people.populations import Individuals, chains_required
+from thali._people.populations import Individuals, chains_required_error
 from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.summary import summary_table
@@ -90,7 +90,7 @@ class WorthsRequest(NamedTuple):
         if not self.has_individuals:
             return self if self.method is not None else self._replace(method="laplace")
         if self.method not in (None, "mcmc"):
-            raise chains_required(self.people, self.method)
+            raise chains_required_error(self.people, self.method)
         return self._replace(method="mcmc")
 
     def check(self) -> None:

@@ -38,8 +38,11 @@ def picture(
     """
 
     def decorate(draw: Callable[_P, _Drawn]) -> Callable[_P, _Drawn]:
+        """Decorate one plot function."""
+
         @wraps(draw)
         def draw_checked(*arguments: _P.args, **keywords: _P.kwargs) -> _Drawn:
+            """Draw checked data, then set fonts for all characters."""
             data: Any = (*arguments, *keywords.values())[0]
             if made_by and not hasattr(data, has):
                 raise ArgumentError(

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from thali._data.questions import MEMBER
 from thali._model.predictive_check import ROWS, SIMILARITY, get_check_words, list_checked_options
-from thali._posterior.interval import level_name
 from thali.errors import ArgumentError
 
 from ._fonts import picture
@@ -12,6 +11,7 @@ from ._style import (
     COLOURS,
     add_legend,
     ensure_axes,
+    format_interval_level,
     label_rows,
     measure_label_width,
     shorten_labels,
@@ -76,7 +76,7 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
     rows = table.index.to_numpy()
     ax = ensure_axes(ax, 4.2 + measure_label_width(names), 1.5 + 0.2 * len(rows))
 
-    interval = f"{level_name(full_table.attrs['interval'])} predictive interval"
+    interval = f"{format_interval_level(full_table)} predictive interval"
     bar = {"left": table["low"], "height": 0.6, "color": "0.82", "label": interval, "zorder": 1}
     # If all replicates are equal, only the edge of the bar is visible.
     handles = [ax.barh(rows, table["high"] - table["low"], edgecolor="0.82", **bar)]

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.interval import interval_name
 from thali.errors import ArgumentError
 
 from ._fonts import picture
@@ -12,8 +11,8 @@ from ._style import (
     SHADES,
     compute_integer_ticks,
     ensure_axes,
+    format_interval_name,
     measure_label_width,
-    read_interval_probability,
     shorten_labels,
 )
 
@@ -83,7 +82,7 @@ def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         text.set_parse_math(False)
     ax.set_xticks(compute_integer_ticks(n))
     ax.tick_params(axis="x", labelsize=size)
-    ax.set_xlabel(f"rank (mean and {interval_name(read_interval_probability(table))})")
+    ax.set_xlabel(f"rank (mean and {format_interval_name(table)})")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     ax.figure.colorbar(image, ax=ax, label="probability", shrink=min(1.0, 0.5 + 2.0 / n), pad=0.02)

@@ -4,18 +4,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from thali._digits import format_percent
-from thali._posterior.interval import interval_name
 
 from ._fonts import picture
 from ._style import (
     COLOURS,
     create_axes,
     draw_row_dividers,
+    format_interval_name,
     hide_spines,
     label_grouped_rows,
     measure_label_width,
     place_grouped_rows,
-    read_interval_probability,
     shorten_labels,
 )
 
@@ -98,7 +97,7 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
     label_grouped_rows(left_panel, y, labels, heading_y, headings)
     figure = left_panel.figure
     row_type = "option" if is_of_options else "level"
-    interval = interval_name(read_interval_probability(found.profiles))
+    interval = format_interval_name(found.profiles)
     figure.supxlabel(
         f"probability that the {row_type} is preferred to another\n(grey: all respondents; line:"
         f" {interval}; percentages: shares of respondents)",

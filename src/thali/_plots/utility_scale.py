@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._inference.numerics.ranks import sort_descending
-from thali._posterior.interval import interval_name
 
 from ._fonts import picture
 from ._style import (
     COLOURS,
     draw_background_grid,
     ensure_axes,
+    format_interval_name,
     label_rows,
     measure_label_width,
-    read_interval_probability,
     shorten_labels,
 )
 
@@ -98,7 +97,7 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
     label_rows(ax, rows[::step], labels[::step], fontsize=size)
     ax.set(
         ylim=(n - 0.4, -0.6),
-        xlabel=f"utility ({interval_name(read_interval_probability(table))}{interval_type})",
+        xlabel=f"utility ({format_interval_name(table)}{interval_type})",
     )
     draw_background_grid(ax, "x")
     return ax

@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._labels import index_labels
-from thali._posterior.interval import interval_name
 
 from ._fonts import picture
 from ._style import (
     COLOURS,
     draw_background_grid,
     ensure_axes,
+    format_interval_name,
     hide_spines,
     measure_label_width,
-    read_interval_probability,
     shorten_labels,
 )
 
@@ -116,7 +115,7 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
             parse_math=False,
         )
     _label_periods(ax, periods)
-    ax.set_ylabel(f"rating ({interval_name(read_interval_probability(table))})")
+    ax.set_ylabel(f"rating ({format_interval_name(table)})")
     if grey_options:
         ax.set_title(f"grey: {len(grey_options):,} more options", loc="left", fontsize=9)
     draw_background_grid(ax, "y")

@@ -23,8 +23,8 @@ from thali._model.engine import (
 from thali._model.option_scores import ScoreScale, score_draws, tabulate_scores
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
-from thali._people.columns import no_covariates
-from thali._people.populations import INDEPENDENT, individuals_required
+from thali._people.populations import INDEPENDENT, individuals_required_error
+from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence import Advice
 from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL, tails_of
@@ -59,7 +59,7 @@ class WorthsEngine(Engine):
     def get_prediction_draws(self, model: Any, respondent: Any = None) -> WorthDraws:
         """Return the draws over which predictions are averaged."""
         if respondent is not None:
-            raise no_covariates()
+            raise no_covariates_error()
         return self.get_draws(model)
 
     def quantities(self, model: Any) -> Quantities:
@@ -75,7 +75,7 @@ class WorthsEngine(Engine):
     ) -> "pandas.DataFrame":
         """Return a table of scores of the options."""
         if by is not None:
-            raise individuals_required("by")
+            raise individuals_required_error("by")
         draws = model._draws
         return tabulate_scores(
             {"": score_draws(draws.weights, scale)}, draws.labels, scale, None, ci
@@ -309,7 +309,7 @@ class WorthMaximumEngine(WorthsEngine):
 
     def get_prediction_draws(self, model: Any, respondent: Any = None) -> WorthDraws:
         if respondent is not None:
-            raise no_covariates()
+            raise no_covariates_error()
         estimates = model._estimates_
         return estimates.problem.build_draws(estimates.point[:, None], 1)
 

@@ -34,13 +34,13 @@ from thali._people.populations import (
     Groups,
     Individuals,
     LatentClasses,
-    chains_required,
+    chains_required_error,
+    check_not_groups,
     check_people,
-    refuse_one_group,
-    respondents_required,
-    unasked_groups,
+    respondents_required_error,
+    unexpected_groups_error,
 )
-from thali._people.segments import numbers_of_segments
+from thali._people.segments import list_segment_numbers
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
@@ -67,7 +67,7 @@ def distinguished_respondents(model: Any, name: str) -> None:
     """Require worths of each respondent, or latent classes."""
     model._require_fitted()
     if not isinstance(model.people, Individuals | LatentClasses):
-        raise respondents_required(name, "worths")
+        raise respondents_required_error(name, "worths")
 
 
 def several_groups(model: Any, name: str) -> None:
@@ -239,7 +239,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         if not self._is_heterogeneous:
             return super()._engine
         if self._method != "mcmc":
-            raise chains_required(self.people, self.method)
+            raise chains_required_error(self.people, self.method)
         if isinstance(self.people, Individuals):
             from .people.engine import INDIVIDUALS
 
@@ -395,10 +395,10 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         check_people(self.people, data=data)
         if isinstance(data, Mapping | GroupedData):
             if isinstance(self.people, Individuals):
-                raise unasked_groups(data)
+                raise unexpected_groups_error(data)
             groups = GroupedData(data).mapped(self._convert_group_data)
             return groups.pooled() if self.people.weights == COMMON else groups
-        refuse_one_group(self.people)
+        check_not_groups(self.people)
         return self._convert_group_data(data)
 
     def _convert_group_data(self, data: Any) -> Any:
@@ -455,7 +455,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
                 raise ArgumentError(
                     Argument("segments"), " requires individual worths; set ", needed, "."
                 )
-            numbers_of_segments(settings.segments, len(data.respondents), "segments")
+            list_segment_numbers(settings.segments, len(data.respondents), "segments")
         return settings
 
     def _part_of_class(self, number: int) -> Self:

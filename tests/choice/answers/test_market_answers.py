@@ -15,11 +15,11 @@ import thali as th
 from thali._choice.answers.market import parse_markets, restore_saved_table
 from thali._choice.answers.simulator import MarketDraws
 from thali._choice.coding import build_coding
-from thali._choice.logits.hierarchical_draws import reported
+from thali._choice.logits.hierarchical_draws import monitored_effects
 from thali._data.experiments.design import ExperimentDesign, build_design
 from thali._data.experiments.scheme import Attribute, Scheme
 from thali._labels import escape_formula, unescape_formula
-from thali._people.columns import MarketPeople, PeopleColumn
+from thali._people.respondent_columns import MarketRespondents, RespondentColumn
 from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.fit
@@ -292,9 +292,9 @@ def test_effects_of_the_summary_are_those_of_the_table_of_levels(interactions):
     tastes = np.random.default_rng(3).normal(size=(12, 8, len(coding.names)))
     table = with_tastes(data, tastes, interactions=interactions).level_effects()
     named = (table["attribute"] + ": " + table["level"] + " over " + table["over"]).tolist()
-    effects = reported(tastes.reshape(*draws, *tastes.shape[1:]), data, coding)["effect"].mean(
-        ("chain", "draw")
-    )
+    effects = monitored_effects(tastes.reshape(*draws, *tastes.shape[1:]), data, coding)[
+        "effect"
+    ].mean(("chain", "draw"))
     wanted = table["effect"].set_axis(named)[effects["level_pair"].values]
     np.testing.assert_allclose(effects, wanted, rtol=1e-12)
     assert len({*effects.values.round(9)}) == effects.size
@@ -542,7 +542,7 @@ def test_a_market_of_a_file_has_a_row_of_none_and_errors_with_its_lines():
 @pytest.mark.unit
 def test_segments_of_a_report_have_a_name_that_no_column_has():
     codes = np.zeros(2, np.uint8)
-    known = MarketPeople(2, (PeopleColumn("segment", ("old", "new"), codes),), (), (), ())
+    known = MarketRespondents(2, (RespondentColumn("segment", ("old", "new"), codes),), (), (), ())
     draws = MarketDraws((), None, 0.0, (None, None), (), "draws", people=known)
     found = draws.add_people_column("segment", ("1: A",), codes)
     assert [column.name for column in found.people.columns] == ["segment", "segment of this report"]

@@ -21,7 +21,7 @@ from thali._choice.latent_class.fit import (
     point,
     stepped,
 )
-from thali._people.columns import covariates_of
+from thali._people.respondent_columns import build_covariates
 from thali.errors import ArgumentError, DataError, DataWarning, EstimateWarning
 
 TASTES = np.random.default_rng(1).normal(size=(3, 5))
@@ -62,7 +62,7 @@ def panel(data, columns=("age", "sex"), linear=()):
     return panel_of(
         data,
         build_coding(data, linear),
-        covariates_of(columns, data.people, data.n_respondents).matrix,
+        build_covariates(columns, data.people, data.n_respondents).matrix,
     )
 
 
@@ -152,7 +152,7 @@ def test_every_pass_of_expectation_and_maximisation_gains():
 def test_another_maximiser_finds_the_same():
     """SciPy's BFGS on the naive likelihood, written with arrays, from a point nearby."""
     model, data = fitted(), by_age()
-    z = covariates_of(["age", "sex"], data.people, data.n_respondents)
+    z = build_covariates(["age", "sex"], data.people, data.n_respondents)
     matrix = build_coding(data, "price").encode_codes(data.products)[data.row_product]
     person, starts = data.respondent_of_task, data.first_row[:-1]
     sizes = np.diff(data.first_row)

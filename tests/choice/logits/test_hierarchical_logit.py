@@ -21,19 +21,19 @@ from thali._choice.coding import build_coding
 from thali._choice.logit import EncodedTasks, choice_probabilities
 from thali._choice.logits.attention import Attention
 from thali._choice.logits.hierarchical_draws import (
-    NEW_PEOPLE,
+    N_NEW_PEOPLE,
     TasteDistribution,
     TasteScale,
-    felt_prior,
-    mean_probabilities,
-    new_people,
-    reported,
-    tastes_of,
+    average_probabilities,
+    draw_new_people,
+    measure_prior_influence,
+    monitored_effects,
+    read_taste_names,
 )
-from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, problem_of
+from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, build_problem
 from thali._inference.chains import run_chains
 from thali._inference.seeds import spawn_generators
-from thali._people.columns import RespondentCovariates, covariates_of
+from thali._people.respondent_columns import RespondentCovariates, build_covariates
 from thali.errors import ArgumentError, ConvergenceWarning, DataError
 
 SILENT = SimpleNamespace(note=lambda text: None, update=lambda done: None)
@@ -47,7 +47,7 @@ def test_a_tiny_problem_against_quadrature():
     # chosen: 1 1 1 | 0 1
     tasks = EncodedTasks(x[:, None], np.arange(6) * 2, np.array([1, 3, 5, 6, 9]))
     first_task, df, scale, sd = np.array([0, 3, 5]), 5.0, 0.6, 1.2
-    problem = problem_of(tasks, first_task, TastePrior(df, scale, sd))
+    problem = build_problem(tasks, first_task, TastePrior(df, scale, sd))
     mu, log_variance = (
         np.linspace(-7, 7, 101)[:, None, None],
         np.linspace(-5, 5.5, 101)[None, :, None],
@@ -157,8 +157,8 @@ def test_new_people_are_drawn_from_the_population(fitted):
         ("age",), np.array([[1.0, -1.0], [1.0, 1.0]]), np.array([2.0]), np.zeros(1), ("",), ("age",)
     )
     nobody_ignores = Attention((), np.zeros((0, 2)))
-    tastes = new_people(TasteDistribution(posterior, scale, people, nobody_ignores), 3)
-    n = 20_000 * NEW_PEOPLE
+    tastes = draw_new_people(TasteDistribution(posterior, scale, people, nobody_ignores), 3)
+    n = 20_000 * N_NEW_PEOPLE
     assert tastes.shape == (n, 2) and (tastes[:, 1] < 0.0).all()
     normal = np.column_stack([tastes[:, 0], np.log(-tastes[:, 1])])
     assert np.abs(normal.mean(axis=0) - [1.0, -0.5]).max() < 4 * np.sqrt(2.0 / n)
@@ -176,7 +176,7 @@ def test_new_people_are_drawn_from_the_population(fitted):
     x = np.array([[1.0, 0, 0, 0, 0], [0, 0, 1.0, 0, 1]])
     nobody, zeros = np.array([-1, -1]), np.zeros(2, int)
     once, again = (
-        mean_probabilities(
+        average_probabilities(
             model.posterior_["posterior"].dataset, model._population(), x, zeros, nobody, seed
         )
         for seed in (1, 2)
@@ -228,7 +228,7 @@ def test_how_far_the_prior_is_felt_in_standard_deviations(people):
     drawn = invwishart(df + people, df * size * np.eye(3) + squares).rvs(40_000, random_state=1)
     drawn = (drawn / np.outer(units, units)).reshape(2, -1, 3, 3)
     posterior = xr.Dataset({"covariance": (("chain", "draw", "one", "other"), drawn)})
-    found = felt_prior(
+    found = measure_prior_influence(
         posterior, TasteScale(("a", "b", "c"), np.zeros(3), np.eye(3), units), df, size
     )
     np.testing.assert_allclose(found, 0.5 * df * size / (df * size + np.diag(squares)), atol=0.02)
@@ -269,7 +269,7 @@ def test_tastes_keep_their_signs():
     by_level = th.HierarchicalLogit(signs={"price": "decreasing"}).fit(data, **budget)
     beta = by_level.posterior_["posterior"]["beta"].values
     assert (beta[..., 0] < 0.0).all() and (beta[..., 1] < beta[..., 0]).all()
-    taste = tastes_of(by_level.posterior_["posterior"].dataset)
+    taste = read_taste_names(by_level.posterior_["posterior"].dataset)
     assert list(taste[:3]) == [
         "ln price[5] over price[15]",
         "ln price[15] over price[25]",
@@ -368,7 +368,7 @@ def test_mistakes_about_signs_and_people(arguments, people, facts):
 
 def test_covariates_of_people_are_centred_and_have_unit_spread():
     data = with_people(age=[20, 30, 40, 70], sex=["f", "m", "m", "m"])
-    found = covariates_of(["age", "sex"], data.people, data.n_respondents)
+    found = build_covariates(["age", "sex"], data.people, data.n_respondents)
     assert found.names == ("age", "sex[m]") and (found.matrix[:, 0] == 1.0).all()
     np.testing.assert_allclose(
         found.matrix[:, 1], (np.array([20, 30, 40, 70]) - 40) / np.std([20, 30, 40, 70])
@@ -383,7 +383,9 @@ def test_a_slope_whose_levels_are_declared_in_another_order():
     for order, sign in (([25, 15, 5], -1.0), ([5, 15, 25], 1.0)):
         data = th.ChoiceExperiment.from_frame(rows, levels={"price": order})
         coding = (
-            th.HierarchicalLogit(linear="price", signs={"price": "increasing"})._parts(data).scale
+            th.HierarchicalLogit(linear="price", signs={"price": "increasing"})
+            ._resolve_arguments(data)
+            .scale
         )
         assert coding.sign[0] == sign
     data = th.ChoiceExperiment.from_frame(rows, levels={"price": [15, 5, 25]})
@@ -423,7 +425,10 @@ def test_what_is_reported_of_a_draw_does_not_depend_on_how_many_there_are(count)
     )
     coding = build_coding(data)
     beta = np.random.default_rng(4).normal(size=(2, 37, 12, len(coding.names)))
-    some, every = reported(beta[:, :count], data, coding), reported(beta, data, coding)
+    some, every = (
+        monitored_effects(beta[:, :count], data, coding),
+        monitored_effects(beta, data, coding),
+    )
     for name, values in every.items():
         np.testing.assert_array_equal(some[name].values, values.values[:, :count], err_msg=name)
 

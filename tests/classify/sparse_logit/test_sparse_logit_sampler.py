@@ -106,7 +106,7 @@ def test_joint_distribution(learned, wide, trajectories, rounds):
     covariates = rng.normal(size=(n, 2))
     prior = CoefficientPrior(None if learned else 1.5, 3, 2, True)
     problem = build_coefficient_problem(
-        covariates, np.arange(n) % 3, 3, 1, prior, wide, trajectories=trajectories
+        covariates, np.arange(n) % 3, 3, 1, prior, wide, n_trajectories=trajectories
     )
     chain = CoefficientChain(problem, prior.eta, rng, 1, 0, 1)
     if trajectories:
@@ -196,7 +196,7 @@ def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
     """Geweke (2004), as above."""
     rng, n = np.random.default_rng(12), 4
     rows = rng.normal(size=(n, 2)), np.arange(n) % 3, 3, 1
-    problem = build_coefficient_problem(*rows, HORSESHOE, wide, trajectories=trajectories)
+    problem = build_coefficient_problem(*rows, HORSESHOE, wide, n_trajectories=trajectories)
     chain = CoefficientChain(problem, None, rng, 1, 0, 1)
     if trajectories:
         update_curvature(problem, chain.state, chain.motion)

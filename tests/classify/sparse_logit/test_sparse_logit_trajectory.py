@@ -38,7 +38,7 @@ def chain(request):
     rng = np.random.default_rng(3)
     prior, counts = CoefficientPrior(None, 1, 1, True), rng.integers(1, 4, len(y)).astype(float)
     problem = build_coefficient_problem(
-        X, y % classes, classes, reference, prior, False, counts, trajectories=2
+        X, y % classes, classes, reference, prior, False, counts, n_trajectories=2
     )
     made = CoefficientChain(problem, None, rng, 1, 20, 1)
     made.run_until(20)

@@ -28,7 +28,7 @@ from thali._choice.answers.simulator import (
     ShareSettings,
 )
 from thali._model.finding import Finding
-from thali._people.columns import people_of
+from thali._people.respondent_columns import describe_respondents
 from thali._surfaces.html import Chapter, Document, build_section, render_document
 from thali.errors import PYTHON
 from thali.report import report
@@ -324,24 +324,24 @@ def some_people(kind):
         table = pd.DataFrame(
             {"sex": ["w", "m", None, "w", "m", "w", "w", "m"], "weight": np.arange(8) % 5 / 2}
         )
-        return table, classes(False)._replace(people=people_of(table, 8))
+        return table, classes(False)._replace(people=describe_respondents(table, 8))
     number = {"thinned": 40, "kinds": 300}.get(kind, 9)
     table = pd.DataFrame(
         {"sex": np.resize(["w", "m", "w", "w", None], number), "weight": np.arange(number) % 5 / 2}
     )
     draws = logits()
     if kind == "logits":
-        return table, draws._replace(people=people_of(table, number))
+        return table, draws._replace(people=describe_respondents(table, number))
     # draws of 9, and a value of one person, whom four of five draws do not hold
     if kind == "thinned":
         table["rare"] = np.where(np.arange(number) == 7, "only", "many")
         rule = draws.rule._replace(respondents=number)
-        return table, draws._replace(rule=rule, people=people_of(table, number))
+        return table, draws._replace(rule=rule, people=describe_respondents(table, number))
     rng = np.random.default_rng(5)
     kinds = RespondentClasses(
         rng.dirichlet(np.ones(9), number).astype(np.float32), rng.integers(9, size=(29, number))
     )
-    people = people_of(table, number, tuple(f"class {k + 1}" for k in range(9)))
+    people = describe_respondents(table, number, tuple(f"class {k + 1}" for k in range(9)))
     rule = draws.rule._replace(respondents=number, kinds=kinds)
     return table, draws._replace(rule=rule, is_estimate=True, people=people)
 
@@ -492,7 +492,7 @@ def test_whom_no_draw_holds_is_not_offered_and_who_is_partly_held_is_said(opened
         {"sex": np.resize(["w", "m"], 540), "rare": np.where(np.arange(540) == 1, "never", "often")}
     )
     rule = draws.rule._replace(respondents=540)  # 30 draws of 9 hold 270 of them, every other
-    page = opened(draws._replace(rule=rule, people=people_of(table, 540)))
+    page = opened(draws._replace(rule=rule, people=describe_respondents(table, 540)))
     offered = page.locator("#market-people option").all_inner_texts()
     everyone = "all, 540 respondents, 270 of them on this page"
     assert offered == [everyone, "w (sex), 270", "often (rare), 539"]
@@ -505,7 +505,7 @@ def test_whom_no_draw_holds_is_not_offered_and_who_is_partly_held_is_said(opened
 def test_nobody_has_a_weight_above_zero(opened):
     table, draws = some_people("logits")
     table = table.assign(weight=np.where(table["sex"] == "m", 0.0, 2.0) * np.arange(1, 10))
-    page = opened(draws._replace(people=people_of(table, 9)))
+    page = opened(draws._replace(people=describe_respondents(table, 9)))
     page.select_option("#market-weights", label="weight")
     assert page.inner_text("#market-whom-word") == ""
     page.select_option("#market-people", label="m (sex), 2")
@@ -525,7 +525,8 @@ def test_controls_of_people_are_there_where_people_differ(opened, known):
     rule = draws.rule._replace(respondents=13)
     page = opened(
         draws._replace(
-            rule=rule, people=people_of(pd.DataFrame({name: cells[name] for name in known}), 13)
+            rule=rule,
+            people=describe_respondents(pd.DataFrame({name: cells[name] for name in known}), 13),
         )
     )
     assert page.is_visible("#market-people") == ("sex" in known)
@@ -704,7 +705,7 @@ def test_without_a_script_the_first_market_is_shown(opened):
 def test_everybody_can_use_the_simulator(opened, width, scheme, labels):
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
     names = labels or ["sex", "weight", "w", "m"]
-    people = people_of(
+    people = describe_respondents(
         pd.DataFrame({names[0]: np.resize(names[2:], 8), names[1]: np.arange(8.0)}), 8
     )
     page = opened(

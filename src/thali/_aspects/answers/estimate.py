@@ -15,7 +15,7 @@ from thali._inference.warn import warn
 from thali._labels import display_width, format_label, join_lines, shorten
 from thali.errors import Argument, ArgumentError, DataWarning, EstimateWarning, Value, one_of
 
-from ..draws.columns import FeatureColumns
+from ..draws.feature_columns import FeatureColumns
 from .set_search import (
     FeatureSearchProblem,
     FeatureSets,

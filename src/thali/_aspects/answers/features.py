@@ -10,7 +10,7 @@ from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
+from ..draws.feature_columns import FeatureColumns, read_columns
 
 if TYPE_CHECKING:
     import pandas
@@ -30,7 +30,7 @@ def features_table(
 
     check_min_probability(min_probability)
     tails = tails_of(ci)
-    labels, columns = posterior.labels, columns_of(posterior)
+    labels, columns = posterior.labels, read_columns(posterior)
     patterns, pattern = find_distinct_owners(columns)
     # one entry per pattern and draw that contains it, in the order of the patterns
     occurrence, entry_index = np.unique(
@@ -114,7 +114,7 @@ def find_distinct_owners(columns: FeatureColumns) -> tuple[list[np.ndarray], np.
     """Return the distinct owner sets, and the set index of each column."""
     index_of_key: dict[bytes, int] = {}
     owners = columns.owners.astype(np.int32)
-    bounds = columns.first_owner.tolist()
+    bounds = columns.owner_offsets.tolist()
     keys = (owners[start:stop].tobytes() for start, stop in pairwise(bounds))
     set_index = np.fromiter(
         (index_of_key.setdefault(key, len(index_of_key)) for key in keys),
@@ -145,7 +145,7 @@ def find_pattern_presence(columns: FeatureColumns, patterns: list[tuple[int, ...
     row_of_pattern = {
         np.asarray(pattern, np.int32).tobytes(): row for row, pattern in enumerate(patterns)
     }
-    owners, bounds = columns.owners.astype(np.int32), columns.first_owner.tolist()
+    owners, bounds = columns.owners.astype(np.int32), columns.owner_offsets.tolist()
     for draw, start, stop in zip(columns.draw.tolist(), bounds[:-1], bounds[1:], strict=True):
         row = row_of_pattern.get(owners[start:stop].tobytes())
         if row is not None:
@@ -157,7 +157,7 @@ def find_presence(posterior: Posterior, members: list[tuple[str, ...]]) -> np.nd
     """Return whether each draw has each feature, bool (features, chains, draws)."""
     index_of_label = index_labels(posterior.labels)
     patterns = [tuple(sorted(index_of_label[label] for label in owners)) for owners in members]
-    return find_pattern_presence(columns_of(posterior), patterns).reshape(-1, *posterior.shape)
+    return find_pattern_presence(read_columns(posterior), patterns).reshape(-1, *posterior.shape)
 
 
 def add_convergence(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":

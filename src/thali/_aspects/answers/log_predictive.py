@@ -11,10 +11,10 @@ from thali._model.log_predictive import (
     tabulate_by_respondent,
 )
 from thali._model.option_sets import is_best_worst, set_indices
-from thali._people.latent_classes import aligned_shares
+from thali._people.latent_classes import aligned_class_probabilities
 from thali._posterior.view import Posterior
 
-from ..draws.columns import FeatureColumns, columns_of
+from ..draws.feature_columns import FeatureColumns, read_columns
 from .predict import build_set_probabilities
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def log_predictive_by_respondent(posterior: Posterior, data: Any) -> "pandas.Ser
     """Return each respondent's log mean probability of all choices over draws."""
     from scipy.special import logsumexp
 
-    logs = _compute_log_draws(posterior, [columns_of(posterior)], data)[0]
+    logs = _compute_log_draws(posterior, [read_columns(posterior)], data)[0]
     return tabulate_by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
 
@@ -34,9 +34,11 @@ def log_predictive_by_class(posterior: Posterior, classes: Posterior, data: Any)
     from scipy.special import logsumexp
 
     by_kind = _compute_log_draws(
-        posterior, [columns_of(classes.of_group(name)) for name in classes.groups], data
+        posterior, [read_columns(classes.of_group(name)) for name in classes.groups], data
     )
-    logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(posterior).T)[:, :, None], axis=0)
+    logs = logsumexp(
+        np.array(by_kind) + np.log(aligned_class_probabilities(posterior).T)[:, :, None], axis=0
+    )
     return tabulate_by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
 

@@ -11,7 +11,7 @@ from thali._arguments import check_open_interval
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 
-from ..draws.columns import FeatureColumns, columns_of
+from ..draws.feature_columns import FeatureColumns, read_columns
 from .features import check_min_probability, drop_ignored_weights, find_distinct_owners
 
 if TYPE_CHECKING:
@@ -303,7 +303,7 @@ def match_posterior(posterior: Posterior, similar: Any, min_probability: Any) ->
     )
     checked_probability = check_min_probability(min_probability)
     return match_columns(
-        columns_of(posterior), similar, checked_probability, 1 if posterior.shows_single else 2
+        read_columns(posterior), similar, checked_probability, 1 if posterior.shows_single else 2
     )
 
 

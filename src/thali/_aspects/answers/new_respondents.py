@@ -13,11 +13,11 @@ from thali._model.log_predictive import (
     sum_log_choices,
 )
 from thali._model.option_sets import is_best_worst, set_indices
-from thali._people.columns import no_covariates
+from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
+from ..draws.feature_columns import FeatureColumns, read_columns
 from .population import MAX_NEW_PEOPLE, MIN_NEW_PEOPLE, PopulationDraws, sample_new_weights
 from .predict import AskedSets, build_set_probabilities
 from .weight_slopes import read_covariates, read_slopes
@@ -30,7 +30,7 @@ _MIN_TOTAL = 2**15  # target of new people over all draws, up to MAX_NEW_PEOPLE 
 
 def read_population(posterior: Posterior) -> PopulationDraws:
     """Return the common weights and kappa of a posterior."""
-    common = columns_of(posterior.of_common())
+    common = read_columns(posterior.of_common())
     return PopulationDraws(common, posterior.kappa.ravel(), read_slopes(posterior))
 
 
@@ -48,8 +48,8 @@ def predict_from_population(
     x = None
     if respondent is not None:
         if posterior.slopes is None:
-            raise no_covariates()
-        x = read_covariates(posterior).of_person(respondent)
+            raise no_covariates_error()
+        x = read_covariates(posterior).encode_respondent(respondent)
     if covariates is not None:
         raise ArgumentError(
             Argument("covariates"),
@@ -71,7 +71,7 @@ def draw_new_respondents(population: PopulationDraws) -> list[FeatureColumns]:
     shared_weights = np.empty((n_people, len(common.weights)))
     unique_weights = np.empty((n_people, *common.unique_weights.shape))
     for draw in range(common.n_draws):
-        columns = slice(common.first_column[draw], common.first_column[draw + 1])
+        columns = slice(common.column_offsets[draw], common.column_offsets[draw + 1])
         draw_weights = sample_new_weights(population, draw, common.weights[columns], n_people)
         shared_weights[:, columns], unique_weights[:, draw] = np.split(
             draw_weights, [columns.stop - columns.start], axis=1
@@ -97,7 +97,7 @@ def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Ser
     population = population.select_draws(np.repeat(np.arange(n_draws), -(-PEOPLE // n_draws)))
     log_means, covariates = {}, None
     if population.slopes is not None:
-        covariates = read_covariates(posterior).of_others(data.people)
+        covariates = read_covariates(posterior).encode_table(data.people)
     for respondent, own_choices in data.by_respondent().items():
         counts = own_choices.questions().counts
         choice_indices = np.flatnonzero(counts)
@@ -206,7 +206,7 @@ class LogMultipliers(NamedTuple):
     def log_density(self, common: FeatureColumns, kappa: np.ndarray) -> np.ndarray:
         """Return the unnormalised log density under log Gamma(kappa, kappa), (draws,)."""
         unique_terms = (self.unique - np.exp(self.unique)).sum(axis=1)
-        return kappa * (common.summed(self.weights - np.exp(self.weights)) + unique_terms)
+        return kappa * (common.sum_by_draw(self.weights - np.exp(self.weights)) + unique_terms)
 
     def propose_step(
         self, rng: np.random.Generator, step: float, widths: "LogMultipliers"

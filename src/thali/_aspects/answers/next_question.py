@@ -25,8 +25,8 @@ from thali._model.next_question import (
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
-from ..draws.probabilities import probability_draws
+from ..draws.feature_columns import FeatureColumns, read_columns
+from ..draws.probabilities import compute_probability_draws
 from .option_tables import compute_utilities
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def next_pairs_table(
     pairs = list_pairs(among, labels, rng)
     columns, draw_indices = select_spaced_draws(posterior, 3 * len(pairs))
     first_options, second_options = pairs.T
-    p = probability_draws(columns, first_options, second_options, posterior.lapse)
+    p = compute_probability_draws(columns, first_options, second_options, posterior.lapse)
     if (tie := posterior.tie) is None:
         outcomes = np.stack([p, 1.0 - p], axis=-1)
     else:
@@ -86,7 +86,7 @@ def select_spaced_draws(posterior: Posterior, n_outcomes: int) -> tuple[FeatureC
 
     Return their columns and their indices.
     """
-    columns = columns_of(posterior)
+    columns = read_columns(posterior)
     draw_indices = space_draws(columns.n_draws, n_outcomes)
     return columns.take(draw_indices), draw_indices
 
@@ -124,7 +124,7 @@ def _build_aspect_target(
     is_member[[label_index(format_label(member), labels, "goal") for member in members]] = True
     n_shared = np.zeros(0)
     if len(columns.sizes):
-        n_shared = np.add.reduceat(is_member[columns.owners], columns.first_owner[:-1])
+        n_shared = np.add.reduceat(is_member[columns.owners], columns.owner_offsets[:-1])
     jaccard = n_shared / (columns.sizes + is_member.sum() - n_shared)
     min_jaccard = 1.0
     if goal.get("similar") is not None:

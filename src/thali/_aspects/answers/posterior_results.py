@@ -23,7 +23,7 @@ from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 
-from ..draws.columns import columns_of
+from ..draws.feature_columns import read_columns
 from . import quantities
 from .data_kind_checks import requires_choices_error
 from .features import add_convergence, features_table
@@ -166,7 +166,7 @@ class PosteriorResults:
         It has the probability of the first rank, or with `every_rank` of all.
         """
         return tabulate_ranks(
-            compute_utilities(columns_of(self.posterior)), self.posterior.labels, every_rank, ci
+            compute_utilities(read_columns(self.posterior)), self.posterior.labels, every_rank, ci
         )
 
     def data(self) -> Any:

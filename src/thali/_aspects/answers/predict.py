@@ -14,9 +14,13 @@ from thali._model.option_sets import is_best_worst, pair_indices, set_indices, t
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
-from ..draws.covariates import Lift
-from ..draws.probabilities import mean_probabilities, probability_blocks, probability_draws
+from ..draws.covariate_lifts import CovariateLift
+from ..draws.feature_columns import FeatureColumns, read_columns
+from ..draws.probabilities import (
+    compute_mean_probabilities,
+    compute_probability_draws,
+    iterate_probabilities,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -28,7 +32,7 @@ _SETS_PER_BLOCK = 200  # sets whose draws are in memory
 def predict_choices(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
     """Predict choice probabilities, and their Monte Carlo errors with `return_se`."""
     labels, lapse = posterior.labels, posterior.lapse
-    columns, lift = columns_of(posterior), build_lift(posterior, sets, covariates)
+    columns, lift = read_columns(posterior), build_lift(posterior, sets, covariates)
     means = predict_means(columns, labels, sets, lapse, lift)
     if not return_se:
         return means
@@ -36,7 +40,11 @@ def predict_choices(posterior: Posterior, sets: Any, return_se: bool, covariates
 
 
 def predict_means(
-    columns: FeatureColumns, labels: list[str], sets: Any, lapse: float, lift: Lift | None = None
+    columns: FeatureColumns,
+    labels: list[str],
+    sets: Any,
+    lapse: float,
+    lift: CovariateLift | None = None,
 ) -> "np.ndarray | list[np.ndarray]":
     """Predict choice probabilities, means over draws.
 
@@ -46,7 +54,7 @@ def predict_means(
     option_indices, paired = set_indices(sets, labels)
     if paired:
         first_options, second_options = np.array(option_indices, np.int64).reshape(-1, 2).T
-        return mean_probabilities(columns, first_options, second_options, lapse, lift)
+        return compute_mean_probabilities(columns, first_options, second_options, lapse, lift)
     from ..likelihoods.set_draws import average_over_draws
 
     probability_draws, starts = build_set_probabilities(
@@ -74,7 +82,7 @@ class AskedSets:
         """Return probabilities per draw: of first options, set members or answers."""
         if self.paired:
             first_options, second_options = self.pairs
-            return probability_draws(columns, first_options, second_options, self.lapse)
+            return compute_probability_draws(columns, first_options, second_options, self.lapse)
         return build_set_probabilities(columns, self.places, self.answers, self.lapse)[0](
             slice(0, columns.n_draws)
         )
@@ -115,7 +123,7 @@ def compute_prediction_errors(
     sets: Any,
     lapse: float,
     n_chains: int,
-    lift: Lift | None,
+    lift: CovariateLift | None,
 ) -> "np.ndarray | list[np.ndarray]":
     """Compute Monte Carlo errors of `predict_means`, in the same form."""
     from thali._posterior.summary import mean_errors
@@ -127,9 +135,13 @@ def compute_prediction_errors(
         if paired:
             first_option, second_option = np.array(block, np.int64).reshape(-1, 2).T
             block_lift = (
-                None if lift is None else Lift(lift.beta, lift.x[start : start + _SETS_PER_BLOCK])
+                None
+                if lift is None
+                else CovariateLift(lift.beta, lift.x[start : start + _SETS_PER_BLOCK])
             )
-            draws = probability_draws(columns, first_option, second_option, lapse, block_lift)
+            draws = compute_probability_draws(
+                columns, first_option, second_option, lapse, block_lift
+            )
         else:
             draw_probabilities, starts = build_set_probabilities(
                 columns, block, is_best_worst(sets), lapse
@@ -141,7 +153,7 @@ def compute_prediction_errors(
     return all_errors if paired else np.split(all_errors, np.cumsum(sizes)[:-1])
 
 
-def build_lift(posterior: Posterior, sets: Any, covariates: Any) -> Lift | None:
+def build_lift(posterior: Posterior, sets: Any, covariates: Any) -> CovariateLift | None:
     """Return the effect of covariates on the pairs of a prediction, or None."""
     if covariates is None:
         return None
@@ -151,18 +163,18 @@ def build_lift(posterior: Posterior, sets: Any, covariates: Any) -> Lift | None:
             "Covariates require comparisons of two options; give pairs of labels, [(a, b), ...]."
         )
     x = predictor_matrix(covariates, posterior.covariates, len(option_indices))
-    return Lift(posterior.coefficients, x) if x.shape[1] else None
+    return CovariateLift(posterior.coefficients, x) if x.shape[1] else None
 
 
 def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
     """Return a table of outcome probabilities: a, b, p_a, p_tie, p_b."""
-    labels, columns, tie = posterior.labels, columns_of(posterior), posterior.tie
+    labels, columns, tie = posterior.labels, read_columns(posterior), posterior.tie
     first_options, second_options = pair_indices(pairs, labels, posterior.has_ties)
     summed_probability, lift = (
         np.zeros((len(first_options), 3)),
         build_lift(posterior, pairs, covariates),
     )
-    for draws, p, q in probability_blocks(
+    for draws, p, q in iterate_probabilities(
         columns, first_options, second_options, posterior.lapse, lift
     ):
         summed_probability += compute_outcomes(p, q, tie[draws, None]).sum(axis=0)
@@ -178,8 +190,8 @@ def outcome_draws(posterior: Posterior, part: HeldOutPair) -> np.ndarray:
     """Return outcome probabilities of a held-out pair, (chain, draw, cells, outcomes)."""
     n_cells, n_outcomes = part.counts.shape
     lift = build_lift(posterior, [part.pair] * n_cells, part.known(posterior.covariates))
-    draws = probability_draws(
-        columns_of(posterior), *part.places(posterior.labels), posterior.lapse, lift
+    draws = compute_probability_draws(
+        read_columns(posterior), *part.places(posterior.labels), posterior.lapse, lift
     )
     p = draws.reshape(*posterior.shape, n_cells)
     if n_outcomes == 2:

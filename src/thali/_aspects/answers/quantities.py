@@ -12,8 +12,8 @@ from thali._posterior.convergence import Advice
 from thali._posterior.view import Posterior
 from thali.errors import Setting
 
-from ..draws.columns import columns_of
-from ..draws.probabilities import probability_draws
+from ..draws.feature_columns import read_columns
+from ..draws.probabilities import compute_probability_draws
 from .features import features_table, find_presence
 from .option_tables import compute_shares, compute_utilities
 from .population import population_quantities
@@ -89,7 +89,9 @@ def pair_quantities(posterior: Posterior) -> Quantities:
     if (stored := posterior.choice_probability) is not None:
         compared = stored[..., pair_index(first, second, len(labels))]
     else:
-        probability = probability_draws(columns_of(posterior), first, second, posterior.lapse)
+        probability = compute_probability_draws(
+            read_columns(posterior), first, second, posterior.lapse
+        )
         compared = probability.reshape(*shape, -1)
     numbered_pairs = enumerate(zip(first, second, strict=True))
     return rows | {
@@ -104,7 +106,7 @@ def worth_quantities(posterior: Posterior) -> Quantities:
     Rank 1 is the highest utility.
     """
     labels = posterior.labels
-    utility = compute_utilities(columns_of(posterior)).reshape(*posterior.shape, -1)
+    utility = compute_utilities(read_columns(posterior)).reshape(*posterior.shape, -1)
     worth, rank = compute_shares(utility), average_ranks(-utility)
     worth_rows = {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)}
     return worth_rows | {f"rank[{label}]": rank[..., i] for i, label in enumerate(labels)}

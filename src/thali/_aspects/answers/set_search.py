@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._inference.indexing import BLOCK
 
-from ..draws.columns import FeatureColumns
+from ..draws.feature_columns import FeatureColumns
 
 # Likelihood gain of one feature, its weight integrated out ----------------------------------------
 

@@ -25,14 +25,14 @@ from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
-from ..draws.columns import columns_of
+from ..draws.feature_columns import read_columns
 from ..draws.triplets import (
-    answered,
-    mean_value,
-    pair_similarities,
-    probabilities_of_draws,
-    shared_draws,
-    triplet_blocks,
+    compute_mean_weight,
+    compute_pair_similarities,
+    compute_shared_weights,
+    compute_triplet_probabilities,
+    iterate_triplet_sets,
+    read_triplets,
 )
 from .next_question import build_learning_target, select_spaced_draws
 from .quantities import Quantities, presence_quantities
@@ -47,14 +47,14 @@ class TripletResults(ObjectResults):
 
     def _compute_similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         posterior = self.posterior
-        return pair_similarities(
-            columns_of(posterior), posterior.constant, first, second, posterior.link
+        return compute_pair_similarities(
+            read_columns(posterior), posterior.constant, first, second, posterior.link
         )
 
     def _count_shared_features(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        columns = columns_of(self.posterior)
+        columns = read_columns(self.posterior)
         unweighted_columns = replace(columns, weights=np.ones_like(columns.weights))
-        return shared_draws(unweighted_columns, None, first, second, self.posterior.link)
+        return compute_shared_weights(unweighted_columns, None, first, second, self.posterior.link)
 
     def _data_quantities(self) -> Quantities:
         """Return `constant`, as a share of the mean value, and `presence[a, b, ...]`."""
@@ -64,18 +64,18 @@ class TripletResults(ObjectResults):
         )
         if (constant := posterior.constant) is None:
             return present
-        share = constant / mean_value(columns_of(posterior), constant)
+        share = constant / compute_mean_weight(read_columns(posterior), constant)
         return {"constant": share.reshape(posterior.shape)} | present
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
         return predict_pairs(self.posterior, sets, return_se)
 
     def data(self) -> Any:
-        return answered(self.posterior)
+        return read_triplets(self.posterior)
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         columns, link, lapse = (
-            columns_of(self.posterior).take(draws),
+            read_columns(self.posterior).take(draws),
             self.posterior.link,
             self.posterior.lapse,
         )
@@ -83,7 +83,7 @@ class TripletResults(ObjectResults):
 
         def compute_slice(questions: slice) -> np.ndarray:
             start, first, second = slice_sets(data.start, questions, data.first, data.second)
-            p = probabilities_of_draws(columns, constant, start, first, second, link, lapse)
+            p = compute_triplet_probabilities(columns, constant, start, first, second, link, lapse)
             return p / np.repeat(np.add.reduceat(p, start[:-1], axis=1), np.diff(start), axis=1)
 
         return compute_slice
@@ -101,7 +101,7 @@ def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
 
     start, first_objects, second_objects = read_pair_sets(sets, posterior.labels)
     mean, errors = np.empty(len(first_objects)), np.empty(len(first_objects))
-    for pair_slice, draws in triplet_blocks(posterior, start, first_objects, second_objects):
+    for pair_slice, draws in iterate_triplet_sets(posterior, start, first_objects, second_objects):
         mean[pair_slice] = draws.mean(axis=0)
         if return_se:
             errors[pair_slice] = mean_errors(
@@ -163,8 +163,8 @@ def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
             f"{len(labels):,} objects have {len(first_objects):,} pairs, too many for a table of"
             " ranks; compare selected pairs with predict_proba."
         )
-    similarity = pair_similarities(
-        columns_of(posterior), posterior.constant, first_objects, second_objects, posterior.link
+    similarity = compute_pair_similarities(
+        read_columns(posterior), posterior.constant, first_objects, second_objects, posterior.link
     )
     rank = average_ranks(-similarity)
     coordinates = pair_coordinates("", labels, first_objects, second_objects)
@@ -191,7 +191,7 @@ def next_triplets_table(
     constant = None if posterior.constant is None else posterior.constant[draw_indices]
     first_objects, second_objects = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
     start = np.arange(len(triples) + 1) * 3
-    p = probabilities_of_draws(
+    p = compute_triplet_probabilities(
         columns, constant, start, first_objects, second_objects, posterior.link, posterior.lapse
     )
     choice = choose_questions(

@@ -46,8 +46,8 @@ from thali.errors import Argument, DataWarning, Setting
 
 from ..answers.fit_quality import describe_slow_swaps
 from ..answers.matched_features import choose_similar
-from ..draws.columns import columns_of
-from ..draws.similarities import similarity_draws
+from ..draws.feature_columns import read_columns
+from ..draws.similarities import compute_similarities
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 from . import groups, people
 from .english import ENGLISH
@@ -85,8 +85,8 @@ def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataF
     if posterior.similarity is not None:
         draws = posterior.similarity[..., pair_index(first_objects, second_objects, len(labels))]
     else:
-        draws = similarity_draws(
-            columns_of(posterior), posterior.constant, first_objects, second_objects
+        draws = compute_similarities(
+            read_columns(posterior), posterior.constant, first_objects, second_objects
         )
     draws = draws.reshape(-1, len(pair_indices))
     low, high = np.quantile(draws, tails_of(ci), axis=0)

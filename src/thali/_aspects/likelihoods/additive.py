@@ -146,8 +146,8 @@ class Additive:
                 DataWarning(
                     Setting("sigma", sigma),
                     f"{judgement_note} is less than {MIN_SIGMA_RATIO:g} times the standard"
-                    f" deviation of the similarities, {sd:.3g}, so chains mix very slowly; choose a"
-                    " larger value, or set ",
+                    f" deviation of the similarities, {sd:.3g}, so chains mix very slowly; choose"
+                    " a larger value, or set ",
                     Setting("sigma", LEARNED),
                     " to estimate sigma.",
                 )
@@ -271,10 +271,10 @@ class Additive:
         self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
     ) -> Any:
         """Simulate similarities of the same pairs and judgements: Normal(μ, sigma² / n)."""
-        from ..draws.similarities import similarity_draws
+        from ..draws.similarities import compute_similarities
         from .simulated_data import SimulatedData
 
-        fitted = similarity_draws(columns, parameters["constant"], data.first, data.second)[0]
+        fitted = compute_similarities(columns, parameters["constant"], data.first, data.second)[0]
         noise = rng.standard_normal(fitted.size)
         deviations = parameters["sigma"] / np.sqrt(data.judgements)
         values = fitted + deviations * noise
@@ -287,9 +287,9 @@ class Additive:
         self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
     ) -> Any:
         """Build the part of the posterior tree about similarities."""
-        from ..draws.similarities import similarities_part
+        from ..draws.similarities import build_similarities_part
 
-        return similarities_part(
+        return build_similarities_part(
             columns,
             extra,
             data,

@@ -7,9 +7,9 @@ import numpy as np
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._inference.numerics.counts import compute_outcomes
 
-from ..draws.columns import FeatureColumns
-from ..draws.covariates import Lift
-from ..draws.probabilities import probability_draws
+from ..draws.covariate_lifts import CovariateLift
+from ..draws.feature_columns import FeatureColumns
+from ..draws.probabilities import compute_probability_draws
 from .set_draws import compute_set_probabilities
 
 if TYPE_CHECKING:
@@ -31,8 +31,12 @@ def build_comparison_probabilities(
     cells = data.cells
 
     def compute_slice(questions: slice) -> np.ndarray:
-        lift = None if beta is None or not beta.shape[1] else Lift(beta, cells.x[questions])
-        p = probability_draws(columns, cells.first[questions], cells.second[questions], lapse, lift)
+        lift = (
+            None if beta is None or not beta.shape[1] else CovariateLift(beta, cells.x[questions])
+        )
+        p = compute_probability_draws(
+            columns, cells.first[questions], cells.second[questions], lapse, lift
+        )
         if tie is None:
             return np.stack([p, 1.0 - p], axis=-1).reshape(len(p), -1)
         return compute_outcomes(p, 1.0 - p, tie[:, None]).reshape(len(p), -1)

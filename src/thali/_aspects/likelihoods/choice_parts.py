@@ -19,10 +19,14 @@ from thali._model.stored_choices import (
 )
 from thali._posterior.view import COVARIATE
 
-from ..draws.columns import FeatureColumns
-from ..draws.covariates import Lift, lifted
-from ..draws.probabilities import advantage_blocks, lapsing, probability_draws
-from ..draws.tree import DataPart
+from ..draws.covariate_lifts import CovariateLift, lift_advantages
+from ..draws.feature_columns import FeatureColumns
+from ..draws.posterior_tree import DataPart
+from ..draws.probabilities import (
+    compute_choice_probability,
+    compute_probability_draws,
+    iterate_advantages,
+)
 from .answer_draws import build_choice_probabilities, build_comparison_probabilities
 
 if TYPE_CHECKING:
@@ -115,12 +119,14 @@ def _compute_pair_draws(
     pair_indices = pair_index(data.first, data.second, data.n_options)
     probability = np.empty((columns.n_draws, len(i)))
     pointwise = np.empty((columns.n_draws, len(pair_indices)))
-    for draws, ij, ji in advantage_blocks(columns, i, j):
-        probability[draws] = lapsing(ij, ji, lapse)
+    for draws, ij, ji in iterate_advantages(columns, i, j):
+        probability[draws] = compute_choice_probability(ij, ji, lapse)
         if beta is None:
             # the reverse probability is computed from its advantage: 1 - p would lose the digits of
             # a small probability
-            reverse_probability = lapsing(ji[:, pair_indices], ij[:, pair_indices], lapse)
+            reverse_probability = compute_choice_probability(
+                ji[:, pair_indices], ij[:, pair_indices], lapse
+            )
             nu = None if tie is None else tie[draws]
             pointwise[draws] = _log_likelihood_terms(
                 probability[draws][:, pair_indices], reverse_probability, nu, data
@@ -132,15 +138,15 @@ def _compute_pair_draws(
         for block in iterate_slices(ij.shape[0], len(cells.pair)):
             block_draws = slice(draws.start + block.start, draws.start + block.stop)
             pairs = pair_indices[cells.pair]
-            advantage_i, advantage_j = lifted(
+            advantage_i, advantage_j = lift_advantages(
                 ij[block][:, pairs],
                 ji[block][:, pairs],
-                Lift(beta, covariate_values).of(block_draws),
+                CovariateLift(beta, covariate_values).log_odds(block_draws),
             )
             nu = None if tie is None else tie[block_draws]
             terms = _log_likelihood_terms(
-                lapsing(advantage_i, advantage_j, lapse),
-                lapsing(advantage_j, advantage_i, lapse),
+                compute_choice_probability(advantage_i, advantage_j, lapse),
+                compute_choice_probability(advantage_j, advantage_i, lapse),
                 nu,
                 cells,
             )
@@ -185,7 +191,7 @@ def build_sets_part(
     coordinates, pointwise, answers = {}, {}, None
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
-        probability = probability_draws(columns, i, j, lapse)
+        probability = compute_probability_draws(columns, i, j, lapse)
         variables["choice_probability"] = (
             ("chain", "draw", "pair"),
             probability.reshape(*shape, -1),

@@ -290,7 +290,7 @@ class Custom:
                 "Simulating data requires a function simulate(data, features, weights, rng); pass"
                 " it to Custom(..., simulate=...)."
             )
-        owners, weights = columns.dense(0, 1)
+        owners, weights = columns.to_dense(0, 1)
         features, weights = owners[0].T.astype(float), weights[0]
         original = self.wrap_data(data).original
         simulated = Observed(

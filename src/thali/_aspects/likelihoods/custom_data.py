@@ -8,7 +8,7 @@ from thali._data.kinds import OWN
 from thali._posterior.densities import is_pointwise
 from thali.errors import ArgumentError
 
-from ..draws.tree import DataPart
+from ..draws.posterior_tree import DataPart
 from .delta_checks import arrange_like_samplers
 from .validation import call_checked
 
@@ -97,7 +97,7 @@ def predict_by_draw(
     """
     predictions: list[np.ndarray] = []
     for draw in range(columns.n_draws):
-        owners, weights = columns.at(draw).dense(0, 1)
+        owners, weights = columns.select_draw(draw).to_dense(0, 1)
         data = custom.set_parameters(
             observed.original,
             {key: prediction[draw] for key, prediction in parameter_draws.items()},
@@ -127,7 +127,11 @@ def compute_pointwise(
     The user's function computes it. The result is {} for too many observations.
     """
     predictions = predict_by_draw(
-        custom, observed, columns.at(0), {k: v[:1] for k, v in parameter_draws.items()}, "pointwise"
+        custom,
+        observed,
+        columns.select_draw(0),
+        {k: v[:1] for k, v in parameter_draws.items()},
+        "pointwise",
     )
     if not is_pointwise(predictions[0].size, columns.n_draws):
         return {}

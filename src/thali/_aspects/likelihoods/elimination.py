@@ -12,7 +12,7 @@ from thali._labels import shorten
 from thali._model.covariates import coefficient_name
 from thali.errors import Argument, ArgumentError, DataError, ModelName, Setting
 
-from ..draws.covariates import coefficients
+from ..draws.covariate_lifts import stack_coefficients
 from ..priors.given import Given
 from ..weight_priors import EXPONENTIAL
 from .pair_operations import build_pair_data
@@ -239,7 +239,7 @@ class Elimination:
         tie_density = {"tie": -draws["tie"]} if self.ties else {}
         if not self.covariates:
             return tie_density
-        squares = (coefficients(draws, self.covariates) ** 2).sum(axis=-1)
+        squares = (stack_coefficients(draws, self.covariates) ** 2).sum(axis=-1)
         return tie_density | {
             "covariate": -0.5 * (squares + len(self.covariates) * math.log(2.0 * math.pi))
         }
@@ -255,7 +255,7 @@ class Elimination:
         if isinstance(data, Choices):
             answers = build_choice_probabilities(columns, data, self.lapse)
             return simulate_answers(data, answers(slice(0, data.n_sets))[0], False, rng)
-        beta = coefficients(parameters, self.covariates) if self.covariates else None
+        beta = stack_coefficients(parameters, self.covariates) if self.covariates else None
         tie = np.atleast_1d(parameters["tie"]) if self.ties else None
         p = build_comparison_probabilities(columns, data, self.lapse, tie, beta)(
             slice(0, len(data.cells.pair))
@@ -279,7 +279,7 @@ class Elimination:
             )
         parameters = {
             "tie": extra.get("tie"),
-            "beta": coefficients(extra, self.covariates) if self.covariates else None,
+            "beta": stack_coefficients(extra, self.covariates) if self.covariates else None,
         }
         return build_pairs_part(
             columns, data, shape, dense, lapse=self.lapse, unique=self.unique, **parameters
@@ -320,8 +320,8 @@ def require_pairs(data: Any) -> None:
         widest = int(data.sizes.argmax())
         raise DataError(
             f"The data contain choices from {data.sizes[widest]} options"
-            f" ({shorten(data.sets[widest])}), but unique aspects alone require choices between two"
-            " options; fit ",
+            f" ({shorten(data.sets[widest])}), but unique aspects alone require choices between"
+            " two options; fit ",
             ModelName("BradleyTerryLuce"),
             ".",
         )

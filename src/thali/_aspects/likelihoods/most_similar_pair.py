@@ -111,11 +111,11 @@ class MostSimilarPair:
         self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
     ) -> Any:
         """Simulate answers to the same sets, Multinomial(n, P)."""
-        from ..draws.triplets import probabilities_of_draws
+        from ..draws.triplets import compute_triplet_probabilities
         from .simulated_data import simulate_answers
 
         constant = np.array([parameters.get("constant", 0.0)])
-        p = probabilities_of_draws(
+        p = compute_triplet_probabilities(
             columns, constant, data.start, data.first, data.second, self.link, self.lapse
         )[0]
         set_sums = np.add.reduceat(p, data.start[:-1])
@@ -125,8 +125,8 @@ class MostSimilarPair:
         self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
     ) -> Any:
         """Build the part of the posterior tree about triplets."""
-        from ..draws.triplets import triplets_part
+        from ..draws.triplets import build_triplets_part
 
-        return triplets_part(
+        return build_triplets_part(
             columns, extra.get("constant"), data, shape, dense, link=self.link, lapse=self.lapse
         )

@@ -9,7 +9,7 @@ from thali._data.answers import list_ordered_pairs
 from thali._inference.indexing import iterate_slices, part_bounds
 from thali.errors import DataError
 
-from ..draws.columns import FeatureColumns
+from ..draws.feature_columns import FeatureColumns
 from ..state import COLUMNS, clear_row, make_empty_state
 from .elimination_kernels import MAX_SET_SIZE, arrange_sets, compute_set_shares, make_set_cache
 
@@ -41,8 +41,8 @@ def compute_set_probabilities(
             sets,
             make_set_cache(sets),
             state,
-            columns.first_column[draws.start : draws.stop + 1],
-            columns.first_owner,
+            columns.column_offsets[draws.start : draws.stop + 1],
+            columns.owner_offsets,
             np.ascontiguousarray(columns.owners, np.int64),
             columns.weights,
             np.ascontiguousarray(columns.unique_weights[draws]),

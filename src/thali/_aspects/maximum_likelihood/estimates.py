@@ -18,7 +18,7 @@ from thali._model.respondent_scores import (
 from thali._posterior.dependence import format_degrees, format_dominance
 from thali._posterior.interval import INTERVAL, tails_of
 
-from ..draws.covariates import lifted
+from ..draws.covariate_lifts import lift_advantages
 from ..likelihoods.set_draws import compute_luce_probabilities
 from .aspects import KnownAspects
 from .goodness import FitTest, fit_test
@@ -441,7 +441,7 @@ class Estimates:
             side @ self.maximum.working for side in patterns(self.known.owners, first, second)
         )
         if x is not None:
-            own, other = lifted(own, other, x @ self.coefficients_of_covariates)
+            own, other = lift_advantages(own, other, x @ self.coefficients_of_covariates)
         return (1 - self.lapse) * shares(own, other)[0] + self.lapse / 2
 
     def set_probabilities(self, members: np.ndarray) -> np.ndarray:

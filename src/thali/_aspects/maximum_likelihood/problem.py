@@ -12,7 +12,7 @@ from thali._data.questions import Questions
 from thali._inference.numerics.counts import compute_outcomes
 from thali._model.respondent_scores import LogWeightDerivatives
 
-from ..draws.covariates import FARTHEST
+from ..draws.covariate_lifts import MAX_LOG_LIFT
 from .set_problems import LuceProblem, QuestionProblem
 
 DENSE = 1_000_000  # entries of pairs x aspects above which the patterns are kept sparse
@@ -97,7 +97,9 @@ class PairProblem(QuestionProblem):
     def _lifts(self, beta: np.ndarray) -> np.ndarray:
         """Compute the factors by which the columns multiply what speaks for the first of each
         pair."""
-        return np.exp(np.clip(self.extra @ beta[: self.extra.shape[1]], -FARTHEST, FARTHEST))
+        return np.exp(
+            np.clip(self.extra @ beta[: self.extra.shape[1]], -MAX_LOG_LIFT, MAX_LOG_LIFT)
+        )
 
     def strength(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """The weight of both; 0: no aspect tells the two apart."""

@@ -8,7 +8,7 @@ import numpy as np
 from thali._inference.numerics.ranks import sort_descending
 from thali._inference.optimise import Concave, maximise_concave
 
-from ..draws.tree import MAX_PAIRS
+from ..draws.posterior_tree import MAX_PAIRS
 from .estimates import Estimates
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from thali._model.segment_findings import (
     make_segment_makers,
 )
 from thali._model.settings import AnswerSettings
-from thali._people.segments import numbers_of_segments
+from thali._people.segments import list_segment_numbers
 from thali._posterior.interval import interval_name
 from thali.errors import Argument, ArgumentError, ModelName, Setting
 
@@ -108,7 +108,7 @@ def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> Answer
     if settings.attention_scale is not None and parameters.get("attention") is None:
         raise build_attention_error("attention_scale")
     if settings.segments is not None:
-        numbers_of_segments(settings.segments, len(data.respondents), "segments")
+        list_segment_numbers(settings.segments, len(data.respondents), "segments")
     return replace(
         settings,
         price=settings.price if settings.price is not None else find_price_attribute(data.scheme),

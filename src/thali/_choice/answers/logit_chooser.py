@@ -13,7 +13,7 @@ from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
 from thali._model.engine import PreparedFit
 from thali._model.requirements import mark_as_setup
-from thali._people.columns import MarketPeople, people_of
+from thali._people.respondent_columns import MarketRespondents, describe_respondents
 
 from .chooser import (
     AS_FITTED,
@@ -609,12 +609,12 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
     )
 
 
-def _build_market_people(chooser: "LogitChooser") -> MarketPeople | None:
+def _build_market_people(chooser: "LogitChooser") -> MarketRespondents | None:
     """Return the columns of respondents and their classes, if respondents differ."""
     if not chooser.has_individuals:
         return None
     n_classes = 0 if chooser.membership is None else chooser.membership.shape[1]
-    return people_of(
+    return describe_respondents(
         chooser.people,
         len(chooser.data.respondents),
         tuple(f"class {k + 1}" for k in range(n_classes)),

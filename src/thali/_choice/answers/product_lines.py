@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._inference.warn import warn
 from thali._labels import format_label
-from thali._people.reach import draws_held, reach_table
+from thali._people.reach import select_reach_draws, tabulate_best_sets
 from thali.errors import Argument, ArgumentError, DataWarning
 
 from .chooser import Chooser, refuse_same_tastes, softmax
@@ -49,7 +49,9 @@ def tabulate_reach(
                     " no-choice row."
                 )
             )
-    fewer = chooser.thin(len(draws_held(len(chooser.chain), int(is_selected.sum()), len(cells))))
+    fewer = chooser.thin(
+        len(select_reach_draws(len(chooser.chain), int(is_selected.sum()), len(cells)))
+    )
     blocks = []
     for utility in fewer.utilities(cells):
         selected_utilities = utility[:, is_selected]
@@ -63,4 +65,4 @@ def tabulate_reach(
     if fewer.is_estimate:
         truths = truths[1:]
     labels = [format_label(label) for label in compress(market.labels, ~is_no_choice)]
-    return reach_table(truths, labels, size, top, random_seed, ci)
+    return tabulate_best_sets(truths, labels, size, top, random_seed, ci)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._people.respondents import RespondentResults
-from thali._people.segments import HasSegments, Preferences
+from thali._people.segments import Preferences, SegmentResults
 from thali._posterior.interval import INTERVAL
 
 from .product_lines import tabulate_reach
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-class ChoiceRespondents(RespondentResults, HasSegments):
+class ChoiceRespondents(RespondentResults, SegmentResults):
     """Results about respondents who have individual tastes.
 
     `respondents` of a fitted `HierarchicalLogit` or `ProductClasses`.

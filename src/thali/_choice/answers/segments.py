@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.experiments.scheme import INSIDE
 from thali._inference.indexing import part_bounds, space_evenly
-from thali._people.segments import Preferences, spaced_draws
+from thali._people.segments import Preferences, select_segment_draws
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
@@ -76,7 +76,7 @@ def estimate_taste_preferences(
             )
             yield expit(tastes @ steps.T) @ (times / times.sum())
 
-    tastes = tastes[spaced_draws(len(tastes), data.n_respondents, sum(numbers))]
+    tastes = tastes[select_segment_draws(len(tastes), data.n_respondents, sum(numbers))]
     labels = data.scheme.labels
     labels_of_levels = [
         (name, labels[name][level]) for name, codes in compared.items() for level in codes

@@ -13,7 +13,7 @@ from thali._labels import list_names, shorten
 from thali._model.finding import Finding, Text
 from thali._model.phrases import phrase
 from thali._page import as_json
-from thali._people.columns import MAX_VALUES, MarketPeople, PeopleColumn
+from thali._people.respondent_columns import MAX_VALUES, MarketRespondents, RespondentColumn
 from thali._posterior.interval import INTERVAL, interval_name, level_name, tails_of
 from thali.errors import DataWarning
 
@@ -82,7 +82,7 @@ class MarketDraws(NamedTuple):
     size: str  # draws and respondents, as text
     # whether the first draw is an estimate, and the others belong to its sampling distribution
     is_estimate: bool = False
-    people: MarketPeople | None = None  # None: respondents cannot be filtered
+    people: MarketRespondents | None = None  # None: respondents cannot be filtered
     # availability of each product, numbered by its last cell; None: all are always available
     available: tuple[float, ...] | None = None
 
@@ -126,11 +126,11 @@ class MarketDraws(NamedTuple):
         self, name: str, labels: tuple[str, ...], codes: np.ndarray
     ) -> "MarketDraws":
         """Return the draws with another column of respondents, under an unused name."""
-        respondents = self.people or MarketPeople(len(codes), (), (), (), ())
+        respondents = self.people or MarketRespondents(len(codes), (), (), (), ())
         used_names = {column.name for column in respondents.columns}
         while name in used_names:
             name = f"{name} of this report"
-        column = PeopleColumn(name, labels, codes)
+        column = RespondentColumn(name, labels, codes)
         return self._replace(people=respondents._replace(columns=(*respondents.columns, column)))
 
     def summarize(
@@ -464,7 +464,7 @@ def _format_script_data(
         "none_name": offered.none or NO_CHOICE_NAME,
         "offers_none": offered.none is not None,
         "products": list(offered.products.items()),
-        "people": None if draws.people is None else draws.people.packed(),
+        "people": None if draws.people is None else draws.people.to_json(),
         "tails": tails_of(ci),
         "interval": interval_name(ci),
         "interval_words": f"{level_name(ci)} of the draws",

@@ -32,7 +32,7 @@ from .membership import Membership, alike
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
-    from thali._people.columns import RespondentCovariates
+    from thali._people.respondent_columns import RespondentCovariates
 
     from ..coding import Coding
 

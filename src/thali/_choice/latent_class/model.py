@@ -15,7 +15,7 @@ from thali._inference.indexing import space_evenly
 from thali._inference.seeds import build_seed_sequence, format_seed_setting
 from thali._labels import format_plural, list_names, shorten
 from thali._model.base import Job, Model
-from thali._people.columns import covariates_of, names_of
+from thali._people.respondent_columns import build_covariates, list_column_names
 from thali.errors import (
     Argument,
     DataWarning,
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from thali._data.experiments.scheme import Scheme
-    from thali._people.columns import RespondentCovariates
+    from thali._people.respondent_columns import RespondentCovariates
     from thali._people.segments import Preferences
 
     from .respondents import ClassRespondents
@@ -242,7 +242,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         seed = build_seed_sequence(random_seed)
         coding = build_coding(data, self.linear, self.knots, self.interactions)
         refuse_many_levels(data, coding.linear)
-        covariates = covariates_of(self.by, data.people, data.n_respondents)
+        covariates = build_covariates(self.by, data.people, data.n_respondents)
         panel = panel_of(data, coding, covariates.matrix)
         kept = find_independent_columns(panel.tasks)
         panel, scale = scaled(panel, kept)
@@ -461,8 +461,8 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         ]
         strange = encoded.respondent_of_row < 0
         if strange.any() and (people := self._columns_of_rows(new)) is not None:
-            known = covariates_of(self.by, self._data_.people, self._data_.n_respondents)
-            covariates = known.of(people.loc[strange])
+            known = build_covariates(self.by, self._data_.people, self._data_.n_respondents)
+            covariates = known.standardise_rows(people.loc[strange])
             told = ~np.isnan(covariates).any(axis=1)
             classes[np.flatnonzero(strange)[told]] = ByColumns(
                 self._odds(), covariates[told]
@@ -579,7 +579,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         are none."""
         if self._covariates_ is None:
             return None
-        names = list(names_of(self.by))
+        names = list(list_column_names(self.by))
         if isinstance(new, ChoiceExperiment):
             if new.people is None or not set(names) <= set(map(str, new.people.columns)):
                 return None

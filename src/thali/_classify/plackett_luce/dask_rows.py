@@ -25,10 +25,12 @@ class DaskRows:
     n_rows: int
     n: float
 
-    def __init__(self, blocks: Sequence[Any], n_classes: int, p: int, rows: Sequence[int]) -> None:
+    def __init__(
+        self, blocks: Sequence[Any], n_classes: int, p: int, block_sizes: Sequence[int]
+    ) -> None:
         self._held, self.n_classes, self.p = list(blocks), n_classes, p
-        self._rows = list(rows)
-        self.n_rows = sum(rows)
+        self._rows = list(block_sizes)
+        self.n_rows = sum(block_sizes)
         self.n = float(self.n_rows)
 
     def compute_statistics(self, A: Any, m: Any) -> Statistics:

@@ -200,7 +200,7 @@ def build_weights_table(
 
 def average_probabilities(
     weights: np.ndarray,
-    rows: int,
+    n_rows: int,
     compute_W: Callable[..., Any],
     compute_logs: Callable[..., Any],
     class_count: np.ndarray,
@@ -209,9 +209,9 @@ def average_probabilities(
 
     Memory does not grow with the number of rows.
     """
-    means = np.empty((rows, weights.shape[1]))
+    means = np.empty((n_rows, weights.shape[1]))
     for block, probabilities in iterate_weight_probabilities(
-        weights, rows, compute_W, compute_logs, class_count
+        weights, n_rows, compute_W, compute_logs, class_count
     ):
         means[block] = probabilities.mean(axis=1)
     return means
@@ -219,18 +219,18 @@ def average_probabilities(
 
 def iterate_weight_probabilities(
     weights: np.ndarray,
-    rows: int,
+    n_rows: int,
     compute_W: Callable[..., Any],
     compute_logs: Callable[..., Any],
     class_count: np.ndarray,
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield blocks of rows and class probabilities, shape (rows, draws, K)."""
-    draws, classes, p = weights.shape
+    n_draws, n_classes, p = weights.shape
     flat = weights.reshape(-1, p)
     step = max(1, _BLOCK_SCORES // len(flat))
-    for start in range(0, rows, step):
-        block = slice(start, min(start + step, rows))
-        scores = (compute_W(block) @ flat.T).reshape(-1, draws, classes)
+    for start in range(0, n_rows, step):
+        block = slice(start, min(start + step, n_rows))
+        scores = (compute_W(block) @ flat.T).reshape(-1, n_draws, n_classes)
         totals = scores.sum(axis=2, keepdims=True)
         has_underflow = totals[..., 0] < MIN_SCORE
         if has_underflow.any():

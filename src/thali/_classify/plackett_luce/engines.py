@@ -87,6 +87,7 @@ class AscentEngine(Engine):
         return CovariateRows(W, codes, n_classes, counts, run.cores)
 
     def facts(self, model: "PlackettLuceRegression") -> Facts:
+        """Return a and the log-likelihood as facts."""
         return ("a", f"{model.a_:.4g}"), (
             "log-likelihood",
             f"{model.log_likelihood_:,.2f} (full data)",
@@ -120,6 +121,7 @@ class WeightMaximumEngine(AscentEngine):
     """Posterior mode for a fixed a."""
 
     def check_arguments(self, model: "PlackettLuceRegression") -> None:
+        """Raise an error if a is not fixed."""
         if model.a is None:
             raise ArgumentError(
                 Setting("method", "map"),
@@ -137,6 +139,7 @@ class WeightMaximumEngine(AscentEngine):
         from .map_estimate import maximise_weights
 
         def fit_attributes() -> dict[str, Any]:
+            """Maximise the posterior; return the fitted attributes."""
             import pandas
 
             fit = maximise_weights(data, float(model.a), float(model.b))
@@ -164,6 +167,7 @@ class WeightMaximumEngine(AscentEngine):
         return Job(fit_attributes)
 
     def list_warnings(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
+        """Yield a warning if the weights have not converged."""
         if not model.converged_:
             advice = "standardise the covariates or choose a larger a"
             if model.a_ < 1.0:
@@ -205,6 +209,7 @@ class VariationalEngine(AscentEngine):
         build_weight_prior(model.a, model.a_range, model.b)
 
         def fit_attributes() -> dict[str, Any]:
+            """Fit the variational posterior; return the fitted attributes."""
             fit = fit_variational(data, a=model.a, a_range=model.a_range, b=float(model.b))
             means = fit.shapes / fit.rates
             return {
@@ -222,6 +227,7 @@ class VariationalEngine(AscentEngine):
         return Job(fit_attributes)
 
     def list_warnings(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
+        """Yield warnings if the bound has not converged or classes are equal."""
         if not model.converged_:
             yield ConvergenceWarning(
                 f"The lower bound is still increasing after {model._n_passes_} sweeps over the"
@@ -241,6 +247,7 @@ class VariationalEngine(AscentEngine):
     def build_spread_columns(
         self, model: "PlackettLuceRegression", positive: list[tuple[int, int]], ci: float
     ) -> dict[str, np.ndarray]:
+        """Return sds and intervals of relative weights under the variational posterior."""
         from scipy.stats import gamma
 
         shapes = np.asarray(model.shapes_, float)
@@ -256,6 +263,7 @@ class VariationalEngine(AscentEngine):
         }
 
     def sample_relative_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:
+        """Sample relative weights (draw, weight) from the variational posterior."""
         gamma = np.random.default_rng(0).gamma(
             np.asarray(model.shapes_), size=(draws, *model.weights_.shape)
         )
@@ -312,14 +320,17 @@ def build_gibbs_sampling(
         settings = replace(settings, sweep=sweep)
 
     def start_chains(draws: int, seed: np.random.SeedSequence) -> list[WeightChain]:
+        """Start chains with these draws and this seed."""
         return build_weight_chains(replace(settings, draws=draws), W, codes, n_classes, seed)
 
     def build_tree(chains: Sequence[WeightChain]) -> "xarray.DataTree":
+        """Build the posterior tree of the chains."""
         return build_weight_tree(chains, settings, source, model.classes_, model._columns_)
 
     def build_attributes(
         tree: "xarray.DataTree", chains: Sequence[WeightChain], seed: Any
     ) -> dict[str, Any]:
+        """Return the fitted attributes: posterior means."""
         draws = PosteriorTree(tree).draws
         return {
             "weights_": model._label_weights(

@@ -99,9 +99,11 @@ class LogWeights(Target[WeightPoint]):
         return WeightPoint(logs, float(value), gradient, weights, sums)
 
     def move_point(self, here: WeightPoint, change: np.ndarray) -> WeightPoint:
+        """Return the point after a change of the log weights."""
         return self.evaluate(here.logs + change)
 
     def is_spent(self) -> bool:
+        """Return whether the limit of sweeps is reached."""
         return self.n_passes >= self.max_passes
 
     def slope(self, here: WeightPoint) -> Slope:
@@ -114,6 +116,7 @@ class LogWeights(Target[WeightPoint]):
         return Slope(here.gradient, curvature, metric)
 
     def accepts_step(self, here: WeightPoint, ahead: WeightPoint, promised: float) -> bool:
+        """Return whether a step gains enough, or flattens within rounding."""
         gain = ahead.value - here.value
         is_rounding = abs(gain) <= 1e-14 * self.data.n + 1e-15 * abs(here.value)
         is_flatter = np.abs(ahead.gradient).max() < np.abs(here.gradient).max()

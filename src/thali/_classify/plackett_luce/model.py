@@ -196,6 +196,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
         return super().__getstate__(), {"_transform": self._transform}
 
     def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
+        """Build the job of a fit to a Dask array; None for other X."""
         if not is_dask_array(X):
             return None
         from .dask_rows import prepare_dask_rows
@@ -216,6 +217,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
         )
 
     def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
+        """Build the design W of training data and the job of a fit."""
         from .design import summarise_columns, warn_about_constants
 
         self._check_arguments()
@@ -232,6 +234,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
         )
 
     def _sample_prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
+        """Sample weights from the prior, and class codes (draws, n) given them."""
         from .draws import sample_prior_weights
 
         self._check_arguments()
@@ -244,6 +247,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
         )
 
     def _check_arguments(self) -> None:
+        """Raise an error for invalid arguments of the model."""
         check_allowed("standardize", self.standardize, (True, False))
         self._engine.check_arguments(self)
         build_weight_prior(self.a, self.a_range, self.b)
@@ -254,7 +258,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
         design: PlackettLuceDesign,
         column_summary: Any,
         class_count: np.ndarray,
-        rows: int,
+        n_rows: int,
         run: Run,
     ) -> Job:
         """Build the job of a fit, for rows in memory or in blocks."""
@@ -270,7 +274,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
             )
         self._design_, self._columns_ = design, list(design.columns)
         self._class_count_ = class_count
-        job = replace(self._engine.build_job(self, data, run), data=self._describe_size(rows))
+        job = replace(self._engine.build_job(self, data, run), data=self._describe_size(n_rows))
         if self._transform is not None or is_quiet():
             return job
         return replace(job, run=lambda: self._warn_about_fit(job.run()))
@@ -283,6 +287,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
         return attributes
 
     def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
+        """Build the Gibbs sampling of a fit."""
         return build_gibbs_sampling(self, source, run)
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
@@ -292,6 +297,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
         return collect_weight_summary(self._view)
 
     def _get_advice(self) -> "Advice":
+        """Return advice for chains that have not converged."""
         return ADVICE
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -326,7 +332,9 @@ class PlackettLuceRegression(WeightTables, Classifier):
         return super().summary(ci)
 
     def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield blocks of rows and class probabilities (rows, draws, K)."""
         return iterate_draw_probabilities(self, matrix)
 
     def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        """Compute class probabilities of rows, shape (n, K)."""
         return self._engine.compute_probabilities(self, matrix)

@@ -194,6 +194,7 @@ class CovariateRows:
         A, m = np.ascontiguousarray(A, np.float64), np.ascontiguousarray(m, np.float64)
 
         def sum_block(span: Any) -> Any:
+            """Return the sums of a block of rows."""
             R, s = np.zeros((self.n_classes, self.p)), np.zeros(self.p)
             return Statistics(
                 _add_row_sums(self.W, self.codes, self.counts, A, m, *span, R, s), R, s
@@ -207,6 +208,7 @@ class CovariateRows:
         columns = np.ascontiguousarray(columns, np.int64)
 
         def sum_block(span: Any) -> Any:
+            """Return the sums of products of a block of rows."""
             sums = np.zeros((self.n_classes + 1, len(columns), len(columns)))
             add_curvature(self.W, self.codes, self.counts, A, m, columns, *span, sums)
             return Curvature(sums[:-1], sums[-1])

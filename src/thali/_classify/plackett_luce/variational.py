@@ -80,6 +80,7 @@ def maximise_shape(
     counts = counts[counts > 0.0]
 
     def differentiate(x: Any) -> Any:  # with respect to x = ln a
+        """Return first and second derivatives of the objective by x = ln a."""
         a = math.exp(x)
         first = a * (float((digamma(a + counts) - digamma(a)).sum()) + slope)
         second = first + a * a * float((polygamma(1, a + counts) - polygamma(1, a)).sum())
@@ -159,14 +160,14 @@ class _VariationalAscent:
         rates = rates * (self.b * float((shapes / rates).sum()) / (a * shapes.size))
         return np.concatenate([np.log(shapes).ravel(), np.log(rates), [math.log(a)]])
 
-    def start(self, a: float) -> np.ndarray:
+    def build_start(self, a: float) -> np.ndarray:
         """Build the starting point with all cells equal."""
         cells = self.shape[0] * self.shape[1]
         return self.pack(
             np.full(self.shape, a + self.data.n / cells), np.full(self.shape[1], self.b), a
         )
 
-    def step(self, theta: np.ndarray) -> tuple[np.ndarray, float]:
+    def take_step(self, theta: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the next point for fixed a, and the bound."""
         shapes, rates, a = self.unpack(theta)
         step = take_variational_step(self.data, shapes, rates, a, self.b)
@@ -200,12 +201,12 @@ def fit_variational(
     best: Any = None
     passes = 0
     for start in starts if a is None else (float(a), *starts):
-        run = iterate_squarem(ascent.step, ascent.start(start), _MAX_PASSES, _CONVERGED)
+        run = iterate_squarem(ascent.take_step, ascent.build_start(start), _MAX_PASSES, _CONVERGED)
         theta = run.theta
         if a is not None:
             theta[-1] = math.log(a)
         final = iterate_squarem(
-            ascent.take_step_with_shape if a is None else ascent.step,
+            ascent.take_step_with_shape if a is None else ascent.take_step,
             theta,
             _MAX_PASSES,
             _TOLERANCE,

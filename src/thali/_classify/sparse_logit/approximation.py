@@ -542,6 +542,7 @@ def _combine_steps(points: Sequence[_VariationalPoint]) -> tuple[np.ndarray, np.
     scale = 1.0 / np.sqrt(np.diag(last_point.precision))
 
     def flatten_step(precision: np.ndarray, pull: np.ndarray) -> np.ndarray:
+        """Return a step as a vector in the scale of the last precision."""
         return np.concatenate(
             [(precision * scale * scale[:, None]).ravel() / math.sqrt(2.0), pull * scale]
         )
@@ -691,6 +692,7 @@ class NormalChain(IndependentDraws):
         self.record = CoefficientDraws(coef, np.zeros(draws), np.zeros((draws, 2)))
 
     def _draw_block(self, rng: np.random.Generator) -> CoefficientDraws:
+        """Draw coefficients and eta from the approximation, with log-likelihoods."""
         from scipy.linalg import solve_triangular
 
         normal, expansion, K = self.normal, self.normal.expansion, self.problem.classes

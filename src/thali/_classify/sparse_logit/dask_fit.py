@@ -100,6 +100,7 @@ def _fit_dask_approximation(
     radii = choose_radii(empty, float(len(codes)))
 
     def expand(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
+        """Expand the log-likelihood over all blocks of rows."""
         return sum_over_blocks(expand_log_likelihood, problems, coef, covariance, radii)
 
     model._normal_ = fit_normal_approximation(

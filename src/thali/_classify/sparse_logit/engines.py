@@ -62,8 +62,8 @@ def check_normal_run(model: "SparseMultinomialLogit", run: Run, n_rows: float) -
         refuse_chain_argument(
             "thin", "polya-gamma", ", because draws from the chosen method are already independent"
         )
-    columns = int(model._standard_.varies.sum()) + read_prior(model).intercept
-    check_approximation_size((len(model.classes_) - 1) * columns, n_rows)
+    n_columns = int(model._standard_.varies.sum()) + read_prior(model).intercept
+    check_approximation_size((len(model.classes_) - 1) * n_columns, n_rows)
 
 
 def warn_about_duration(seconds: float) -> None:
@@ -87,33 +87,39 @@ class CoefficientSamplingEngine(ChainEngine):
         """Build the Gibbs sampler of a fit."""
         prior, reference = read_prior(model), model._find_reference_index()
         standard = model._standard_
-        names, classes = list_varying_columns(model), len(model.classes_)
-        columns = len(names) + prior.intercept
-        n_trajectories = count_trajectories(len(source.codes), columns, classes)
-        thin = run.thin or choose_thin(len(source.codes), columns, classes, prior.name)
-        bound = limit_run(run, thin, estimate_sweep_seconds(len(source.codes), columns, classes))
+        names, n_classes = list_varying_columns(model), len(model.classes_)
+        n_columns = len(names) + prior.intercept
+        n_trajectories = count_trajectories(len(source.codes), n_columns, n_classes)
+        thin = run.thin or choose_thin(len(source.codes), n_columns, n_classes, prior.name)
+        bound = limit_run(
+            run, thin, estimate_sweep_seconds(len(source.codes), n_columns, n_classes)
+        )
         run = bound.run._replace(thin=bound.thin)
 
         @cache
         def build_problem() -> Any:
-            rows = source.matrix, source.codes, classes, reference
+            """Build the data and prior of the chains, once."""
+            rows = source.matrix, source.codes, n_classes, reference
             return build_coefficient_problem(
-                *rows, prior, counts=source.counts, trajectories=n_trajectories
+                *rows, prior, row_weights=source.counts, n_trajectories=n_trajectories
             )
 
         def start_chains(draws: int, seed: np.random.SeedSequence) -> list[CoefficientChain]:
+            """Start chains with these draws and this seed."""
             return [
                 CoefficientChain(build_problem(), prior.eta, rng, draws, run.tune, bound.thin)
                 for rng in spawn_generators(seed, run.chains)
             ]
 
         def build_tree(chains: Sequence[CoefficientChain]) -> "xarray.DataTree":
+            """Build the posterior tree of the chains."""
             attrs = {"method": model.method_, "thin": bound.thin, "tuning_steps": run.tune}
             return build_posterior_tree(
                 chains, source, model.classes_, names, prior.intercept, attrs
             )
 
         def build_attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
+            """Return the fitted attributes: reference class and posterior means."""
             return {
                 "_reference_": model.classes_[reference],
                 **compute_posterior_means(PosteriorTree(tree), standard),
@@ -145,6 +151,7 @@ class CoefficientSamplingEngine(ChainEngine):
         return Advice()
 
     def check_chains(self, model: Any) -> "ConvergenceCheck":
+        """Check the convergence of scales, log-likelihood and the largest coefficients."""
         from thali._posterior.convergence import check_convergence
         from thali._posterior.summary import summary_table
 
@@ -183,13 +190,14 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
         prior, reference = read_prior(model), model._find_reference_index()
         standard = model._standard_
         dask_posterior = vars(model).get("_normal_")
-        columns = int(standard.varies.sum()) + prior.intercept
-        seconds = estimate_approximation_seconds(len(source.codes), columns, len(model.classes_))
+        n_columns = int(standard.varies.sum()) + prior.intercept
+        seconds = estimate_approximation_seconds(len(source.codes), n_columns, len(model.classes_))
         if run.progressbar and dask_posterior is None and seconds > MAX_SAMPLING_SECONDS:
             warn_about_duration(seconds)
 
         @cache
         def fit_posterior() -> tuple[CoefficientProblem, NormalPosterior]:
+            """Fit the normal approximation, once; return it with its problem."""
             matrix, rows = source.matrix, source.matrix.shape[0]
             if is_sparse(matrix):
                 matrix = build_sparse_columns(matrix, standard, prior.intercept).store_by_rows()
@@ -200,12 +208,14 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
             )
 
         def start_chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
+            """Start chains of independent draws with this seed."""
             return [
                 NormalChain(*fit_posterior(), draws, rng)
                 for rng in spawn_generators(seed, run.chains)
             ]
 
         def build_tree(chains: Sequence[NormalChain]) -> "xarray.DataTree":
+            """Build the posterior tree of the draws."""
             attrs = {"method": model.method_, "thin": 1, "tuning_steps": 0}
             names, has_rows = list_varying_columns(model), dask_posterior is None
             return build_posterior_tree(
@@ -213,6 +223,7 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
             )
 
         def build_attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
+            """Return the fitted attributes: posterior means, convergence and bound."""
             normal = fit_posterior()[1]
             attributes = {"_reference_": model.classes_[reference], "converged_": normal.converged}
             if model._used_engine.has_bound:
@@ -223,8 +234,8 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
 
         forecast = None
         if dask_posterior is None:
-            coefficients = columns * (len(model.classes_) - 1)
-            seconds += DRAW_SECONDS * run.chains * run.min_draws * coefficients
+            n_coefficients = n_columns * (len(model.classes_) - 1)
+            seconds += DRAW_SECONDS * run.chains * run.min_draws * n_coefficients
             forecast = Forecast(seconds, seconds)
         return Sampling(
             source,
@@ -237,6 +248,7 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
         )
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        """Yield warnings after a fit, also if it has not converged."""
         yield from super().list_warnings(model, job)
         if not model.converged_:
             yield ConvergenceWarning(
@@ -246,6 +258,7 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
             )
 
     def advice(self, model: Any) -> Advice:
+        """Return advice that recommends the Gibbs sampler."""
         return ADVICE
 
 
@@ -255,15 +268,19 @@ class AutomaticEngine(CoefficientSamplingEngine):
     takes_sparse = True
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
+        """Build the sampling of the chosen method."""
         return model._used_engine.sampling(model, source, run)
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        """Yield the warnings of the chosen method."""
         yield from model._used_engine.list_warnings(model, job)
 
     def advice(self, model: Any) -> Advice:
+        """Return the advice of the chosen method."""
         return model._used_engine.advice(model)
 
     def facts(self, model: Any) -> Facts:
+        """Return the facts of a fit, with the chosen method."""
         (name, draws), *other_facts = super().facts(model)
         return (name, f"{draws} ({model.method_}, chosen by the size of the data)"), *other_facts
 
@@ -286,6 +303,7 @@ class PenalizedMaximumEngine(Engine):
         )
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        """Yield a warning if the coefficients have not converged."""
         if not model.converged_:
             yield ConvergenceWarning(
                 f"The coefficients have not converged after {model.n_iter_} steps (slope"
@@ -293,6 +311,7 @@ class PenalizedMaximumEngine(Engine):
             )
 
     def facts(self, model: Any) -> Facts:
+        """Return the number of nonzero coefficients and the log-likelihood."""
         count = f"{np.count_nonzero(model.scaled_coef_):,} of {model.scaled_coef_.size:,} are not 0"
         return ("coefficients", count), (
             "log-likelihood",

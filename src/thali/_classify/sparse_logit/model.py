@@ -219,14 +219,15 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         self.random_state = random_state
 
     def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
+        """Choose the method and standardisation; build the job of a fit."""
         prior = read_prior(self)
         self._find_reference_index()
         if is_sparse(data.matrix):
             data = self._make_dense_if_sampled(data, prior)
         self._standard_ = self._choose_standardization(data.matrix, prior.intercept, data.counts)
-        columns = int(self._standard_.varies.sum()) + prior.intercept
+        n_columns = int(self._standard_.varies.sum()) + prior.intercept
         self.method_ = choose_method(
-            self.method, self.prior, len(data.codes), columns, len(self.classes_)
+            self.method, self.prior, len(data.codes), n_columns, len(self.classes_)
         )
         return self._engine.build_job(self, data, prior, run)
 
@@ -234,16 +235,17 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         """Make a sparse matrix dense if "auto" chooses the Gibbs sampler."""
         # An error is raised if the matrix is too large.
         low, high = compute_column_ranges(data.matrix)
-        columns = (int((low != high).sum()) if self.standardize else len(low)) + prior.intercept
+        n_columns = (int((low != high).sum()) if self.standardize else len(low)) + prior.intercept
         if (
-            choose_method(self.method, self.prior, len(data.codes), columns, len(self.classes_))
+            choose_method(self.method, self.prior, len(data.codes), n_columns, len(self.classes_))
             != "polya-gamma"
         ):
             return data
-        refuse_large_sparse_matrix(data.matrix.shape, columns, len(self.classes_))
+        refuse_large_sparse_matrix(data.matrix.shape, n_columns, len(self.classes_))
         return convert_sparse_data(data)
 
     def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
+        """Build the job of a fit to a Dask array; None for other X."""
         if not is_dask_array(X):
             return None
         from .dask_fit import build_dask_job
@@ -263,18 +265,22 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         return ENGINES[self.method_]
 
     def _takes_sparse(self) -> bool:
+        """Return whether X may be a sparse matrix."""
         return self._engine.takes_sparse
 
     def _find_reference_index(self) -> int:
+        """Return the index of the reference class, as the argument specifies."""
         return find_reference_index(self.reference, self.classes_)
 
     def _choose_standardization(
         self, matrix: np.ndarray, intercept: bool, counts: np.ndarray | None = None
     ) -> "Standardization":
+        """Return the standardisation of the covariates, or none if not requested."""
         names = vars(self).get("feature_names_in_")
         return choose_standardization(matrix, names, counts, self.standardize, intercept)
 
     def _sample_prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
+        """Sample coefficients from the prior, and class codes (draws, n) given them."""
         from .draws import sample_prior_predictive
 
         prior, reference = read_prior(self), self._find_reference_index()
@@ -284,9 +290,11 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         )
 
     def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        """Compute class probabilities of rows, shape (n, K)."""
         return self._engine.compute_probabilities(self, matrix)
 
     def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield blocks of rows and class probabilities (rows, draws, K)."""
         from .draws import iterate_probabilities
 
         blocks = iterate_probabilities(
@@ -330,6 +338,7 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         return table
 
     def _headline_facts(self) -> Facts:
+        """Return the facts of a fit, with the number of covariates that vary."""
         n_constant = int((~self._standard_.varies).sum())
         if not n_constant:
             return super()._headline_facts()
@@ -346,4 +355,5 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         return collect_summary_draws(self._view)
 
     def _get_advice(self) -> "Advice":
+        """Return advice for chains that have not converged."""
         return self._engine.advice(self)

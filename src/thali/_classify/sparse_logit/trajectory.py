@@ -179,12 +179,12 @@ class TrajectorySpace(NamedTuple):
     residual: np.ndarray  # (K, n)
 
 
-def allocate_trajectory_space(classes: int, m: int, n: int) -> TrajectorySpace:
+def allocate_trajectory_space(n_classes: int, m: int, n: int) -> TrajectorySpace:
     """Allocate work space for m coefficients per class and n rows.
 
     The arrays are empty if m and n are 0.
     """
-    D = (classes - 1) * m
+    D = (n_classes - 1) * m
     real = np.zeros(4)
     real[LOG_STEP] = math.log(0.5)
     return TrajectorySpace(
@@ -196,8 +196,8 @@ def allocate_trajectory_space(classes: int, m: int, n: int) -> TrajectorySpace:
         slope=np.zeros(D),
         momentum=np.zeros(D),
         velocity=np.zeros(D),
-        linear=np.zeros((classes, n)),
-        residual=np.zeros((classes, n)),
+        linear=np.zeros((n_classes, n)),
+        residual=np.zeros((n_classes, n)),
     )
 
 

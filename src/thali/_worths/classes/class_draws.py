@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._people.latent_classes import aligned_members, aligned_shares
+from thali._people.latent_classes import align_members, aligned_class_probabilities
 from thali._posterior.view import Posterior, flat
 
 from ..people.respondent_draws import MAX_NEW, MIN_NEW, NEW_RESPONDENTS, RespondentDraws
@@ -27,9 +27,9 @@ def read_class_draws(posterior: Posterior) -> WorthClassDraws:
     worths, order = flat(posterior.latent["kind_log_worth"].values), posterior.class_order
     return WorthClassDraws(
         tuple(posterior.respondents),
-        aligned_members(posterior),
+        align_members(posterior),
         np.take_along_axis(worths, order[:, :, None], axis=1),
-        aligned_shares(posterior),
+        aligned_class_probabilities(posterior),
     )
 
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._people.class_order import with_class_order
-from thali._people.columns import no_covariates
-from thali._people.latent_classes import label_free_quantities, memberships
+from thali._people.class_order import add_class_order
+from thali._people.latent_classes import label_free_quantities, membership_probabilities
+from thali._people.respondent_columns import no_covariates_error
 from thali.errors import ArgumentError
 
 from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
@@ -54,7 +54,7 @@ class ClassesEngine(IndividualsEngine):
     """Chains of the worths of latent classes, and of memberships."""
 
     findings = "thali._worths.classes.findings"
-    completed = staticmethod(with_class_order)
+    completed = staticmethod(add_class_order)
     read_respondents = staticmethod(read_respondent_draws)
     draw_record = staticmethod(sample_class_record)
 
@@ -69,7 +69,7 @@ class ClassesEngine(IndividualsEngine):
     def get_prediction_draws(self, model: Any, respondent: Any = None) -> WorthDraws:
         """Return draws of new respondents, over whom predictions are averaged."""
         if respondent is not None:
-            raise no_covariates()
+            raise no_covariates_error()
         return draw_new_respondents(self.get_draws(model), self.get_class_draws(model))
 
     def quantities(self, model: Any) -> Quantities:
@@ -86,7 +86,7 @@ class ClassesEngine(IndividualsEngine):
         """Return the data of likely members of a class, numbered from 1, and its draws."""
         problem: WorthProblem = model._build_problem(model._get_fit_data())
         questions = problem.single_data.questions(problem.has_ties)
-        is_member = memberships(model._view).argmax(axis=1) == number - 1
+        is_member = membership_probabilities(model._view).argmax(axis=1) == number - 1
         if not is_member.any():
             raise ArgumentError(
                 f"No respondent is most probably in class {number}, so it has no model; see"

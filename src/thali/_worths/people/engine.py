@@ -9,7 +9,7 @@ from thali._inference.chains import Run
 from thali._inference.seeds import spawn_generators
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
-from thali._people.columns import no_covariates
+from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence import Advice
 
 from ..engines import LaplaceEngine, build_sampling, describe_run, read_worth_draws, return_tree
@@ -73,8 +73,8 @@ class IndividualsEngine(LaplaceEngine):
         x = None
         if respondent is not None:
             if respondent_draws.covariates is None:
-                raise no_covariates()
-            x = respondent_draws.covariates.of_person(respondent)
+                raise no_covariates_error()
+            x = respondent_draws.covariates.encode_respondent(respondent)
         return draw_new_respondents(self.get_draws(model), respondent_draws, x)
 
     def quantities(self, model: Any) -> Quantities:

@@ -35,7 +35,7 @@ def estimate_log_predictive(
     rows = (
         None
         if respondent_draws.covariates is None
-        else respondent_draws.covariates.of_others(data.people)
+        else respondent_draws.covariates.encode_table(data.people)
     )
     log_probabilities = {}
     for name, choices in data.by_respondent().items():

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._people.columns import RespondentCovariates, stored_covariates
+from thali._people.respondent_columns import RespondentCovariates, stored_covariates
 from thali._posterior.view import Posterior, flat
 
 from ..worth_draws import WorthDraws

@@ -9,9 +9,9 @@ from thali._inference.indexing import iterate_slices
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_label, shorten
 from thali._model.option_scores import ScoreDraws, ScoreScale, anchor_index, tabulate_scores
-from thali._people.individuals import individuals_table
-from thali._people.reach import draws_held
-from thali._people.segments import Preferences, Segments, spaced_draws
+from thali._people.individual_preferences import tabulate_individuals
+from thali._people.reach import select_reach_draws
+from thali._people.segments import Preferences, Segments, select_segment_draws
 from thali._posterior.interval import tails_of
 from thali.errors import Argument, ArgumentError
 
@@ -29,7 +29,7 @@ def tabulate_respondent_scores(
     def scores(respondents: slice) -> np.ndarray:
         return scale.compute_scores(np.exp(respondent_draws.worths[:, respondents].astype(float)))
 
-    table = individuals_table(
+    table = tabulate_individuals(
         scores, respondent_draws.n_draws, respondent_draws.respondents, labels, "option", ci
     )
     table.attrs["measure"] = "preference score"
@@ -55,7 +55,7 @@ def measure_preferences(respondent_draws: RespondentDraws, labels: list[str]) ->
     """
     n = len(labels)
     worths = respondent_draws.worths[
-        spaced_draws(respondent_draws.n_draws, len(respondent_draws.respondents), n)
+        select_segment_draws(respondent_draws.n_draws, len(respondent_draws.respondents), n)
     ]
     preferences = np.empty(worths.shape)
     for i in range(n):
@@ -75,7 +75,7 @@ def find_reached_options(
     of the option `none`.
     """
     worths = respondent_draws.worths[
-        draws_held(respondent_draws.n_draws, len(respondent_draws.respondents), len(labels))
+        select_reach_draws(respondent_draws.n_draws, len(respondent_draws.respondents), len(labels))
     ]
     if none is None:
         worth = np.exp(worths - worths.max(axis=-1, keepdims=True))

@@ -9,7 +9,7 @@ import numpy as np
 from thali._compile.jit import allocating
 from thali._inference.seeds import spawn_generators
 from thali._inference.threads import call_in_threads
-from thali._people.segments import Preferences, spaced_draws
+from thali._people.segments import Preferences, select_segment_draws
 
 from ...answers.check import (
     build_level_indicators,
@@ -434,7 +434,7 @@ def simulate_preferences(
     pairs = list_all_level_pairs(sizes)
     pair_index = index_pairs(pairs, len(sizes))
     draw_indices = select_draws(
-        draws.group, len(spaced_draws(draws.n_draws, draws.n_respondents, sum(sizes)))
+        draws.group, len(select_segment_draws(draws.n_draws, draws.n_respondents, sum(sizes)))
     )
     rngs, room = spawn_generators(_SEED, len(draw_indices)), bound_owned_classes(draws)
     preferences = np.zeros((len(draw_indices), draws.n_respondents, sum(sizes)))

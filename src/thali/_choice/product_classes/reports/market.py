@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._inference.arrays import encode_base64, shrink_integers
 from thali._inference.indexing import part_bounds
-from thali._people.columns import people_of
+from thali._people.respondent_columns import describe_respondents
 
 from ...answers.chooser import select_draws
 from ...answers.simulator import (
@@ -178,7 +178,7 @@ def build_market_draws(
         build_no_choice_product(design),
         list_first_products(design),
         f"{len(draw_indices):,} posterior draws, {sentence}",
-        people=people_of(people, draws.n_respondents),
+        people=describe_respondents(people, draws.n_respondents),
     )
 
 

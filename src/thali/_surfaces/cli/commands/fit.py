@@ -178,7 +178,7 @@ def run_fit(
     except KeyboardInterrupt:
         notify("stopped by Ctrl-C while writing results; files not listed above are missing.")
         raise typer.Exit(INTERRUPTED) from None
-    is_stopped = any(finding.stopped for finding in findings.of(terminal.surface))
+    is_stopped = any(finding.stopped for finding in findings.select_surface(terminal.surface))
     if is_stopped or (interrupted and "max-time" not in request.values):
         raise typer.Exit(INTERRUPTED)
 

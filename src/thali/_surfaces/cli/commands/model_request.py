@@ -10,7 +10,7 @@ from thali._model.default_models import WORTHS, choose_default_model, count_medi
 from thali._model.registry import SPECS
 from thali._model.settings import AnswerSettings
 from thali._model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
-from thali._people.populations import Groups, Individuals, individuals_required
+from thali._people.populations import Groups, Individuals, individuals_required_error
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..loading import NamedData, load_holdouts
@@ -100,7 +100,7 @@ def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
     if by is None:
         return arguments | ({"people": Groups()} if has_groups and people is None else {})
     if not isinstance(people, Individuals | None):
-        raise individuals_required("by")
+        raise individuals_required_error("by")
     return arguments | {"people": Individuals(by)}
 
 

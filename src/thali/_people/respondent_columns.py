@@ -1,4 +1,4 @@
-"""Columns of people: those by which a reader chooses or weighs them, and covariates of a model."""
+"""Columns that describe respondents: filters and weights of simulators, and covariates."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-MAX_VALUES = 12  # of a column by which people are chosen
+MAX_VALUES = 12  # maximum of a column that selects respondents
 MISSING = "(missing)"
 
 
-class PeopleColumn(NamedTuple):
-    """A column that has few values."""
+class RespondentColumn(NamedTuple):
+    """A column with few distinct values."""
 
     name: str
     values: tuple[str, ...]
-    codes: np.ndarray  # (respondents,) uint8, of the values
+    codes: np.ndarray  # (respondents,) uint8, indices of values
 
 
-class MarketPeople(NamedTuple):
-    """What is known of the respondents, in their order."""
+class MarketRespondents(NamedTuple):
+    """Respondents of a simulator, in order: columns, weights and classes."""
 
     number: int
-    columns: tuple[PeopleColumn, ...]  # by which people are chosen
+    columns: tuple[RespondentColumn, ...]  # that select respondents
     weights: tuple[tuple[str, np.ndarray], ...]  # names and (respondents,) float32
-    kinds: tuple[str, ...]  # of people, as the rule has them
-    others: tuple[str, ...]  # columns of more values that are no weights
+    kinds: tuple[str, ...]  # latent classes, as in the choice rule
+    others: tuple[str, ...]  # columns with more values that are not weights
 
-    def packed(self) -> dict[str, Any]:
-        """The people in terms of JSON."""
+    def to_json(self) -> dict[str, Any]:
+        """Return the respondents as JSON types."""
         return {
             "number": self.number,
             "columns": [
@@ -51,95 +51,104 @@ class MarketPeople(NamedTuple):
         }
 
 
-def people_of(
-    table: "pandas.DataFrame | None", number: int, kinds: tuple[str, ...] = ()
-) -> MarketPeople | None:
-    """What the columns of a table say of so many people; None where they do not tell one from
-    another."""
-    columns, weights, others = [], [], []
-    named = {} if table is None else {str(name): cells for name, cells in table.items()}
+def describe_respondents(
+    table: "pandas.DataFrame | None", n_respondents: int, classes: tuple[str, ...] = ()
+) -> MarketRespondents | None:
+    """Describe respondents by the columns of a table; None if all are equal."""
+    columns, weights, other_columns = [], [], []
+    cells_by_name = {} if table is None else {str(name): cells for name, cells in table.items()}
     for name in list_differing_columns(table):
-        column = _column(name, named[name])
-        weight = _weight(named[name])
+        column = _encode_column(name, cells_by_name[name])
+        weight = _read_weights(cells_by_name[name])
         if column is not None:
             columns.append(column)
         if weight is not None:
             weights.append((name, weight))
         if column is None and weight is None:
-            others.append(name)
-    if not (columns or weights or kinds):
+            other_columns.append(name)
+    if not (columns or weights or classes):
         return None
-    return MarketPeople(number, tuple(columns), tuple(weights), kinds, tuple(others))
+    return MarketRespondents(
+        n_respondents, tuple(columns), tuple(weights), classes, tuple(other_columns)
+    )
 
 
-def _column(name: str, cells: "pandas.Series") -> PeopleColumn | None:
-    """The column, its values in the order of categories or sorted; None if there are too many."""
+def _encode_column(name: str, cells: "pandas.Series") -> RespondentColumn | None:
+    """Encode a column; None if it has too many values.
+
+    Values are in the order of categories, or sorted.
+    """
     import pandas as pd
 
     if cells.nunique(dropna=False) > MAX_VALUES:
         return None
     has_order = cells.dtype != object or cells.dropna().map(type).eq(str).all()
-    numbers, values = pd.factorize(cells, sort=bool(has_order))
+    codes, labels_in_order = pd.factorize(cells, sort=bool(has_order))
     labels = [
-        *(value if isinstance(value, str) else format_label(value) for value in values),
+        *(value if isinstance(value, str) else format_label(value) for value in labels_in_order),
         MISSING,
     ]
-    return PeopleColumn(
+    return RespondentColumn(
         name,
-        tuple(labels[: None if (numbers < 0).any() else -1]),
-        (numbers % len(labels)).astype(np.uint8),
+        tuple(labels[: None if (codes < 0).any() else -1]),
+        (codes % len(labels)).astype(np.uint8),
     )
 
 
-def _weight(cells: "pandas.Series") -> np.ndarray | None:
-    """The numbers of a column that may be weights."""
+def _read_weights(cells: "pandas.Series") -> np.ndarray | None:
+    """Return a column as weights, float32; None if it cannot be weights."""
     import pandas as pd
 
     if pd.api.types.is_bool_dtype(cells) or not pd.api.types.is_numeric_dtype(cells):
         return None
     with np.errstate(over="ignore"):
-        found = cells.to_numpy(float, na_value=np.nan).astype(np.float32)
-    return found if np.isfinite(found).all() and (found >= 0.0).all() else None
+        weights = cells.to_numpy(float, na_value=np.nan).astype(np.float32)
+    return weights if np.isfinite(weights).all() and (weights >= 0.0).all() else None
 
 
-# Covariates of people, on which what they want may depend -----------------------------------------
+# Covariates of respondents, on which parameters may depend ----------------------------------------
 
 
 class RespondentCovariates(NamedTuple):
-    """Numbers that describe people: standardised, so that the prior does not depend on their
-    units."""
+    """Standardised numbers that describe respondents.
+
+    The prior does not depend on their units.
+    """
 
     names: tuple[str, ...]  # (q - 1,), such as "age", "sex[male]"
-    # (respondents, q): 1, and the covariates less their means, divided by their sds
+    # (respondents, q): 1, and standardised covariates
     matrix: np.ndarray
     sd: np.ndarray  # (q - 1,)
     mean: np.ndarray  # (q - 1,)
-    first: tuple[str, ...]  # (q - 1,) the label of the column that has no covariate; "" of numbers
-    columns: tuple[str, ...]  # (q - 1,) of people, such as "age", "sex"
+    first: tuple[str, ...]  # (q - 1,) reference label of the column; "" for numeric columns
+    columns: tuple[str, ...]  # (q - 1,) columns, such as "age", "sex"
 
-    def labels(self) -> dict[str, tuple[str, ...]]:
-        """Of each column of labels those that the respondents have, the first one first."""
-        found: dict[str, tuple[str, ...]] = {}
-        for name, column, first in zip(self.names, self.columns, self.first, strict=True):
+    def list_labels(self) -> dict[str, tuple[str, ...]]:
+        """List the labels of each column, the reference label first."""
+        labels_by_column: dict[str, tuple[str, ...]] = {}
+        for name, column, reference in zip(self.names, self.columns, self.first, strict=True):
             if name != column:
-                found[column] = (*found.get(column, (first,)), _label_in(name, column))
-        return found
+                labels_by_column[column] = (
+                    *labels_by_column.get(column, (reference,)),
+                    _label_in(name, column),
+                )
+        return labels_by_column
 
-    def label(self, name: str) -> tuple[str, str, str] | None:
-        """The column, the label and the first label of the covariate of a label; None of a
-        number."""
-        place = self.names.index(name)
-        column = self.columns[place]
-        return None if name == column else (column, _label_in(name, column), self.first[place])
+    def describe_label(self, name: str) -> tuple[str, str, str] | None:
+        """Return column, label and reference of a covariate; None for a numeric one."""
+        index = self.names.index(name)
+        column = self.columns[index]
+        return None if name == column else (column, _label_in(name, column), self.first[index])
 
     @property
     def sources(self) -> list[str]:
-        """Return the columns of people, each once."""
+        """Names of the columns, without repetition."""
         return list(dict.fromkeys(self.columns))
 
-    def stored(self, dimension: str) -> dict[str, Any]:
-        """Return the covariates as variables of a dataset with the coordinate `known`; people are
-        along a dimension."""
+    def store(self, dimension: str) -> dict[str, Any]:
+        """Return variables of a dataset; respondents are along `dimension`, covariates along
+        `known`.
+        """
         return {
             "known_of_people": ((dimension, "known"), self.matrix[:, 1:]),
             "known_mean": ("known", self.mean),
@@ -148,9 +157,10 @@ class RespondentCovariates(NamedTuple):
             "known_column": ("known", list(self.columns)),
         }
 
-    def of_person(self, given: Any) -> np.ndarray:
-        """Return the covariates of a new person (q - 1,) from numbers and labels by the names of
-        columns.
+    def encode_respondent(self, given: Any) -> np.ndarray:
+        """Return the covariates of a new respondent, shape (q - 1,).
+
+        `given` maps column names to numbers and labels.
 
         Raises
         ------
@@ -159,31 +169,34 @@ class RespondentCovariates(NamedTuple):
         """
         import pandas as pd
 
-        wanted, name = self.sources, Argument("respondent")
-        values = (
+        sources, name = self.sources, Argument("respondent")
+        cells = (
             {str(column): value for column, value in given.items()}
             if isinstance(given, Mapping)
             else {}
         )
-        if missing := [column for column in wanted if column not in values]:
+        if missing := [column for column in sources if column not in cells]:
             raise ArgumentError(
                 name, f" must be a dictionary with the key {missing[0]!r}; got {given!r}."
             )
-        if strange := [column for column in values if column not in wanted]:
-            known = f"the model depends only on {shorten(wanted)}.{suggest(strange[0], wanted)}"
-            raise ArgumentError(name, f" contains {strange[0]!r}, but {known}")
-        person = pd.DataFrame({column: [values[column]] for column in wanted}, dtype=object)
-        for column in self.strange(person):
-            label, labels = str(values[column]), self.labels()[column]
-            only = (
+        if unknown_columns := [column for column in cells if column not in sources]:
+            column = unknown_columns[0]
+            sources_text = (
+                f"the model depends only on {shorten(sources)}.{suggest(column, sources)}"
+            )
+            raise ArgumentError(name, f" contains {unknown_columns[0]!r}, but {sources_text}")
+        person = pd.DataFrame({column: [cells[column]] for column in sources}, dtype=object)
+        for column in self.find_unknown_labels(person):
+            label, labels = str(cells[column]), self.list_labels()[column]
+            message = (
                 f" has {label!r} for {column!r}, but the fitted respondents have only"
                 f" {shorten(labels)}."
             )
-            raise ArgumentError(name, only + suggest(label, labels))
-        return self.of(person)[0, 1:]
+            raise ArgumentError(name, message + suggest(label, labels))
+        return self.standardise_rows(person)[0, 1:]
 
-    def of_others(self, table: "pandas.DataFrame | None") -> "pandas.DataFrame":
-        """Return the covariates of other people, a row each; NaN where nothing is known."""
+    def encode_table(self, table: "pandas.DataFrame | None") -> "pandas.DataFrame":
+        """Return the covariates of other respondents, one row each; NaN if unknown."""
         import pandas as pd
 
         missing = [name for name in self.sources if table is None or name not in table.columns]
@@ -192,21 +205,22 @@ class RespondentCovariates(NamedTuple):
                 f"The model depends on the respondent column {missing[0]!r}, which the data do not"
                 " contain; add the column."
             )
-        return pd.DataFrame(self.of(table)[:, 1:], index=table.index)
+        return pd.DataFrame(self.standardise_rows(table)[:, 1:], index=table.index)
 
-    def strange(self, table: "pandas.DataFrame") -> dict[str, np.ndarray]:
-        """Of each column of labels in which rows of other people hold what no respondent does:
-        which (rows,)."""
-        known = self.labels().items()
-        found = {
+    def find_unknown_labels(self, table: "pandas.DataFrame") -> dict[str, np.ndarray]:
+        """Return masks of rows with labels that no respondent has, by column."""
+        labels_by_column = self.list_labels().items()
+        unknown_by_column = {
             column: ~table.loc[:, column].astype(str).isin(labels).to_numpy(bool)
-            for column, labels in known
+            for column, labels in labels_by_column
         }
-        return {column: rows for column, rows in found.items() if rows.any()}
+        return {column: rows for column, rows in unknown_by_column.items() if rows.any()}
 
-    def of(self, table: "pandas.DataFrame") -> np.ndarray:
-        """Those of other people (rows, q), in the same units; NaN in a row that holds a label which
-        no respondent does, with a warning."""
+    def standardise_rows(self, table: "pandas.DataFrame") -> np.ndarray:
+        """Return covariates (rows, q) of other respondents, in the same units.
+
+        NaN in rows with a label that no respondent has, with a warning.
+        """
         found = np.ones((len(table), 1 + len(self.names)))
         for name in dict.fromkeys(self.columns):
             if gaps := int(table.loc[:, name].isna().sum()):
@@ -217,14 +231,14 @@ class RespondentCovariates(NamedTuple):
         for place, (name, column) in enumerate(zip(self.names, self.columns, strict=True)):
             given = table.loc[:, column]
             values = (
-                _numbers(name, given)
+                _read_numbers(name, given)
                 if name == column
                 else given.astype(str) == _label_in(name, column)
             )
             found[:, 1 + place] = (np.asarray(values, float) - self.mean[place]) / self.sd[place]
-        for column, rows in self.strange(table).items():
+        for column, rows in self.find_unknown_labels(table).items():
             label = str(table.loc[:, column].iloc[int(rows.argmax())])
-            labels = shorten(sorted(self.labels()[column]))
+            labels = shorten(sorted(self.list_labels()[column]))
             warn(
                 DataWarning(
                     f"Column {column!r} of the new respondents contains {label!r}, but the fitted"
@@ -254,22 +268,23 @@ def stored_covariates(fixed: "xarray.Dataset") -> RespondentCovariates | None:
     )
 
 
-def no_covariates() -> ArgumentError:
-    """Return the error for a description of a new person where the model has no respondent
-    columns."""
+def no_covariates_error() -> ArgumentError:
+    """Return the error for a description of a respondent if the model has no covariates."""
     name = Argument("respondent")
     return ArgumentError(
         name, " requires a model that depends on respondent columns; remove ", name, "."
     )
 
 
-def covariates_of(
+def build_covariates(
     by: Any, table: "pandas.DataFrame | None", people: int, argument: str = "by"
 ) -> RespondentCovariates:
-    """The columns of a table of so many people that an argument names: numbers as they are, of
-    labels a column for each but the first."""
-    names, values, first, columns = [], [], [], []
-    for name in names_of(by, argument):
+    """Build covariates from the columns that an argument names.
+
+    Numeric columns have one covariate; columns of labels have one per label except the first.
+    """
+    names, covariate_columns, references, columns = [], [], [], []
+    for name in list_column_names(by, argument):
         if table is None:
             raise DataError(
                 "The data have no respondent columns, so ",
@@ -277,18 +292,18 @@ def covariates_of(
                 f" cannot contain {name!r}; add a column that is constant within each respondent.",
             )
         if name not in table.columns:
-            known = [str(column) for column in table.columns]
+            column_names = [str(column) for column in table.columns]
             raise ArgumentError(
                 Argument(argument),
                 f" contains {name!r}, which is not a respondent column; available:"
-                f" {shorten(known, 20)}.{suggest(name, known)}",
+                f" {shorten(column_names, 20)}.{suggest(name, column_names)}",
             )
-        for label, numbers in _columns(name, table.loc[:, name], argument):
+        for label, numbers in _expand_column(name, table.loc[:, name], argument):
             names.append(label)
-            values.append(numbers)
-            first.append("" if label == name else min(map(str, table.loc[:, name])))
+            covariate_columns.append(numbers)
+            references.append("" if label == name else min(map(str, table.loc[:, name])))
             columns.append(name)
-    matrix = np.array(values, float).reshape(len(values), people).T
+    matrix = np.array(covariate_columns, float).reshape(len(covariate_columns), people).T
     sd = matrix.std(axis=0)
     standard = (matrix - matrix.mean(axis=0)) / sd
     if np.linalg.matrix_rank(np.column_stack([np.ones(people), standard])) < 1 + len(names):
@@ -299,26 +314,26 @@ def covariates_of(
         )
     standard = np.column_stack([np.ones(people), standard])
     return RespondentCovariates(
-        tuple(names), standard, sd, matrix.mean(axis=0), tuple(first), tuple(columns)
+        tuple(names), standard, sd, matrix.mean(axis=0), tuple(references), tuple(columns)
     )
 
 
-def _numbers(name: str, column: "pandas.Series") -> np.ndarray:
-    """A column of numbers of new people."""
+def _read_numbers(name: str, column: "pandas.Series") -> np.ndarray:
+    """Return a numeric column of new respondents; raise for other cells."""
     import pandas as pd
 
-    found = np.asarray(pd.to_numeric(column, errors="coerce"), float)
-    if not np.isfinite(found).all():
-        bad = column.iloc[int(np.argmin(np.isfinite(found)))]
+    numbers = np.asarray(pd.to_numeric(column, errors="coerce"), float)
+    if not np.isfinite(numbers).all():
+        bad_cell = column.iloc[int(np.argmin(np.isfinite(numbers)))]
         raise DataError(
-            f"Column {name!r} was numeric in the fitted data, but contains {str(bad)!r} for the"
-            " new respondents; use numbers."
+            f"Column {name!r} was numeric in the fitted data, but contains {str(bad_cell)!r} for"
+            " the new respondents; use numbers."
         )
-    return found
+    return numbers
 
 
-def names_of(columns: Any, argument: str = "by") -> tuple[str, ...]:
-    """The argument `by`, or another one, as names of columns."""
+def list_column_names(columns: Any, argument: str = "by") -> tuple[str, ...]:
+    """Return the argument `by`, or another one, as names of columns."""
     if columns is None:
         return ()
     if isinstance(columns, str):
@@ -330,10 +345,10 @@ def names_of(columns: Any, argument: str = "by") -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(name) for name in columns))
 
 
-def _columns(
+def _expand_column(
     name: str, column: "pandas.Series", argument: str = "by"
 ) -> list[tuple[str, np.ndarray]]:
-    """The covariates of a column of people, with their names."""
+    """Return the covariates of a column with their names."""
     gaps = int(column.isna().sum())
     if gaps:
         raise DataError(
@@ -347,7 +362,7 @@ def _columns(
             f": {name!r} is {str(column.iloc[0])!r} for all respondents and explains nothing;"
             " remove the column.",
         )
-    if _is_number(column):
+    if _is_numeric(column):
         return [(name, column.to_numpy(float))]
     labels = sorted({str(label) for label in column})
     return [
@@ -355,8 +370,8 @@ def _columns(
     ]
 
 
-def _is_number(column: "pandas.Series") -> bool:
-    """Whether a column holds numbers, and not truths or labels."""
+def _is_numeric(column: "pandas.Series") -> bool:
+    """Return whether a column has numbers rather than booleans or labels."""
     import pandas as pd
 
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)

@@ -1,5 +1,4 @@
-"""A chain of several groups, and what it runs: a prior, the likelihoods of all groups, a sampler of
-groups."""
+"""Chains and sampling tasks of several groups."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -53,20 +52,20 @@ from ..state import (
     stack_states,
 )
 
-LOOKED_AT = 4  # groups of which the pilot sees the pairs
-# of everybody's weights in the draws after which a run of unknown length is looked at first
-FIRST_BYTES = 80_000_000
-LEAST_DRAWS = 250  # such draws of a chain
+MONITORED_GROUPS = 4  # groups whose pairs the pilot monitors
+# size of all respondents' weights in the draws before the first convergence check
+MAX_FIRST_BYTES = 80_000_000
+MIN_FIRST_DRAWS = 250  # draws per chain before the first convergence check
 
 
 @dataclass
-class GroupTask:
-    """What to run: a sampler's kernel, the model, and how long; as `samplers.chains.Task`."""
+class GroupSamplingTask:
+    """A kernel for groups, its model and the length of a run."""
 
     kernel: Any
     model: GroupModel
     prior: Any
-    make_caches: Sequence[Callable[..., Any]]  # of each group: likelihood -> a chain's cache
+    make_caches: Sequence[Callable[..., Any]]  # for each group: likelihood -> a chain's cache
     n_options: int
     alpha: float | None
     draws: int
@@ -74,7 +73,7 @@ class GroupTask:
     thin: int
     temperatures: tuple[float, ...] = (1.0,)
     lengthens: bool = False
-    parameters: tuple[str, ...] = ()  # of the likelihood of each group
+    parameters: tuple[str, ...] = ()  # names of each group's likelihood parameters
     pilot: int = 0
     may_temper: bool = False
     anneals: bool = False  # levels are added one by one, and chains are not annealed
@@ -82,49 +81,52 @@ class GroupTask:
 
     @property
     def n_groups(self) -> int:
-        """How many groups there are."""
+        """Number of groups."""
         return len(self.make_caches)
 
     def chain(self, rng: np.random.Generator) -> "GroupChain":
-        """A chain at its start."""
+        """Build a chain in its initial state."""
         return GroupChain(self, rng)
 
     def forecast_sweep_seconds(self) -> float:
-        """Seconds of the processor that a sweep of a chain is expected to take."""
+        """Return the expected CPU seconds of one sweep of a chain."""
         return forecast_group_seconds(self)
 
     def forecast_levels(self) -> float:
-        """How many temperatures a chain is expected to have after tuning."""
+        """Return the expected number of temperatures after tuning."""
         return forecast_group_levels(self)
 
     def forecast_columns(self) -> float:
-        """How many columns its states are expected to have."""
+        """Return the expected number of columns of a state."""
         return forecast_group_columns(self)
 
-    def add_work_counts(self, progressbar: bool) -> "GroupTask":
-        """The task: nothing is counted before."""
+    def add_work_counts(self, progressbar: bool) -> "GroupSamplingTask":
+        """Return the task unchanged: groups have no short run."""
         return self
 
     def compute_cost_ratio(self, chains: Sequence["GroupChain"]) -> float:
-        """How many times longer a sweep takes than was expected; of persons, whose time hardly
-        tells, as long."""
+        """Return the sweep time of tuned chains, relative to the forecast.
+
+        It is 1 for individual respondents, whose sweep time depends little on the columns.
+        """
         return 1.0 if self.model.persons else compute_cost_ratio(self, chains)
 
-    def first_draws(self, chains: int) -> int:
-        """The draws of each of so many chains after which a run of unknown length is looked at
-        first."""
+    def first_draws(self, n_chains: int) -> int:
+        """Return the draws per chain before the first convergence check."""
         if not self.model.persons:
             return FIRST_DRAWS
-        a_draw = (
+        draw_bytes = (
             self.n_groups
             * (self.n_options + self.prior.usual_columns(self.n_options))
             * np.dtype(float).itemsize
         )
-        return max(LEAST_DRAWS, min(FIRST_DRAWS, int(FIRST_BYTES / (chains * a_draw))))
+        return max(
+            MIN_FIRST_DRAWS, min(FIRST_DRAWS, int(MAX_FIRST_BYTES / (n_chains * draw_bytes)))
+        )
 
 
 class GroupChain(FeatureChain):
-    """One chain of groups."""
+    """A chain of several groups."""
 
     _PARTS = (*FeatureChain._PARTS, "bases")
 
@@ -137,15 +139,18 @@ class GroupChain(FeatureChain):
 
     def _initialize(self) -> None:
         task, rng = self.task, self.rng
-        starts = [start_of(rng, task, _middle) for _ in task.temperatures]
-        room = max(capacity(each[0]) for each, _ in starts)
-        levels = [stack_states([resize_state(b, room) for b in groups]) for groups, _ in starts]
+        starts = [sample_group_states(rng, task, _build_base) for _ in task.temperatures]
+        n_rows = max(capacity(groups[0]) for groups, _ in starts)
+        levels = [stack_states([resize_state(b, n_rows) for b in groups]) for groups, _ in starts]
         self.states = stack_states(levels)
-        self.bases = stack_states([add_rows(base, room + 2) for _, base in starts])
+        self.bases = stack_states([add_rows(base, n_rows + 2) for _, base in starts])
         likelihoods = [
             select_group_likelihood(task.model.likelihood, g) for g in range(task.n_groups)
         ]
-        caches = [make(each) for make, each in zip(task.make_caches, likelihoods, strict=True)]
+        caches = [
+            make_cache(likelihood)
+            for make_cache, likelihood in zip(task.make_caches, likelihoods, strict=True)
+        ]
         self.caches = stack_states([stack_states(caches) for _ in levels])
         tuning = stack_states([build_tuning(task.n_options) for _ in range(task.n_groups)])
         self.tunings = stack_states([tuning for _ in levels])
@@ -156,23 +161,23 @@ class GroupChain(FeatureChain):
     def _count_pilot_statistics(self) -> int:
         if self.task.model.persons:
             return super()._count_pilot_statistics() + 1
-        return min(self.task.n_groups, LOOKED_AT) * super()._count_pilot_statistics()
+        return min(self.task.n_groups, MONITORED_GROUPS) * super()._count_pilot_statistics()
 
     @property
     def state(self) -> Any:
-        """The states of all groups at temperature 1: views."""
+        """States of all groups at temperature 1, as views."""
         return replica(self.states, self.ladder.at[0])
 
     @property
     def cache(self) -> Any:
-        """The caches of all groups at temperature 1: views."""
+        """Caches of all groups at temperature 1, as views."""
         return level_caches(self.task.model, self.caches, self.ladder.at[0])
 
     @property
     def sweeps(self) -> int:
         return int(self.states.whole[0, 0, SWEEPS])
 
-    def collect_draws(self, last: int) -> ChainDraws:
+    def collect_draws(self, stop: int) -> ChainDraws:
         stats: dict[str, Any] = compute_acceptance_rates(
             select_tuning(select_tuning(self.tunings, 0), 0)
         )
@@ -182,7 +187,7 @@ class GroupChain(FeatureChain):
                 "swap_rate": compute_swap_rates(self.ladder),
             }
         names = [f"{name} {g}" for g in range(self.task.n_groups) for name in self.task.parameters]
-        return build_chain_draws(self.read_draws(self.first, last), (*names, "kappa"), stats)
+        return build_chain_draws(self.read_draws(self.first, stop), (*names, "kappa"), stats)
 
     def _compute_pilot_statistics(self) -> np.ndarray:
         if self.task.model.persons:
@@ -192,7 +197,7 @@ class GroupChain(FeatureChain):
                 compute_pilot_statistics(self.task.model, common, self.pairs),
                 np.log(base.real[KAPPA]),
             )
-        groups = [replica(self.state, g) for g in range(min(self.task.n_groups, LOOKED_AT))]
+        groups = [replica(self.state, g) for g in range(min(self.task.n_groups, MONITORED_GROUPS))]
         return np.concatenate(
             [compute_pilot_statistics(self.task.model, group, self.pairs) for group in groups]
         )
@@ -209,48 +214,49 @@ class GroupChain(FeatureChain):
         self.states, self.bases = double_group_capacity(self.states, self.bases)
 
 
-def _middle(rng: np.random.Generator, task: GroupTask, rows: int) -> CommonWeights:
-    """What the weights vary about where a chain begins."""
-    return make_common_weights(task.n_options, rows, task.model, task.n_groups)
+def _build_base(rng: np.random.Generator, task: GroupSamplingTask, n_rows: int) -> CommonWeights:
+    """Return the initial base weights of a chain."""
+    return make_common_weights(task.n_options, n_rows, task.model, task.n_groups)
 
 
-def start_of(
-    rng: np.random.Generator, task: GroupTask, base_of: Callable[..., CommonWeights]
+def sample_group_states(
+    rng: np.random.Generator, task: GroupSamplingTask, build_base: Callable[..., CommonWeights]
 ) -> tuple[list[FeatureState], CommonWeights]:
-    """The states of all groups, drawn from the prior given what the weights vary about, which is
-    that of `base_of`."""
-    model, n = task.model, task.n_options
+    """Sample the states of all groups from the prior, given base weights from `build_base`."""
+    model, n_options = task.model, task.n_options
     alpha = rng.standard_exponential() if task.alpha is None else task.alpha
-    matrix = task.prior.sample(n, alpha, rng)
-    columns = matrix.shape[1]
-    room = 4 * columns + 2 * MIN_FREE_ROWS
-    base = base_of(rng, task, room + 2)
+    matrix = task.prior.sample(n_options, alpha, rng)
+    n_columns = matrix.shape[1]
+    n_rows = 4 * n_columns + 2 * MIN_FREE_ROWS
+    base = build_base(rng, task, n_rows + 2)
     groups = []
     for g in range(task.n_groups):
-        state = make_empty_state(n, room, nodes=0)  # which only the published sampler looks at
-        state.Z[:columns, :n] = matrix.T
-        kappa, middle = base.real[KAPPA], base.v[:columns] * base.lift[g, :columns]
-        state.w[:columns] = np.maximum(rng.gamma(kappa, middle / kappa), MIN_WEIGHT)
-        state.m[:columns] = matrix.sum(0)
-        state.whole[COLUMNS] = columns
+        state = make_empty_state(
+            n_options, n_rows, nodes=0
+        )  # only the published sampler uses nodes
+        state.Z[:n_columns, :n_options] = matrix.T
+        kappa, mean = base.real[KAPPA], base.v[:n_columns] * base.lift[g, :n_columns]
+        state.w[:n_columns] = np.maximum(rng.gamma(kappa, mean / kappa), MIN_WEIGHT)
+        state.m[:n_columns] = matrix.sum(0)
+        state.whole[COLUMNS] = n_columns
         state.real[ALPHA] = alpha
         if model.unique:
-            state.s[:n] = np.maximum(
+            state.s[:n_options] = np.maximum(
                 rng.gamma(kappa, base.unique * base.unique_lift[g] / kappa), MIN_WEIGHT
             )
         groups.append(state)
     return groups, base
 
 
-# Joins a prior, the likelihoods of all groups and a sampler of groups -----------------------------
+# Sampling tasks of groups: a prior, the likelihoods of all groups and a sampler -------------------
 
 
-# groups whose chains are tempered by default: of more, the time for it is better spent on draws
+# largest number of groups tempered by default; with more groups, draws are worth more than levels
 MAX_TEMPERED = 10
 
 
-def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
-    """A mapping as `Groups`, or as pooled data where all groups have the same weights."""
+def convert_groups(data: Mapping[Any, Any], weights: Any) -> Any:
+    """Return a mapping as `GroupedData`, pooled if all groups have common weights."""
     groups = data if isinstance(data, GroupedData) else GroupedData(data)
     if weights == COMMON and not groups.add_up:
         raise ArgumentError(
@@ -269,9 +275,8 @@ def build_group_task(
     weights: Any,
     noun: str = "group",
     **parts: Any,
-) -> GroupTask:
-    """Check everything and put it into the form that the chains read; `noun`: what a group is
-    called, in errors."""
+) -> GroupSamplingTask:
+    """Check all arguments and build the sampling task; `noun` names a group in errors."""
     for name, data in groups.items():
         try:
             parts["likelihood"].check(parts["prior"], data)
@@ -285,29 +290,31 @@ def build_group_task(
         parts["tempering"] = FIRST_LEVELS
     task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
     if thin is None and len(task.temperatures) > 1:
-        # of 25 a third of the effective draws is lost (benchmarks/thinning.py)
+        # an interval of 25 loses a third of the effective draws (benchmarks/thinning.py)
         task = replace(task, thin=MIN_TEMPERED)
     prior: Any = task.model.weights
     if prior.shape < 1.0 and groups.data[0].kind == PAIRS:
         raise ArgumentError(
             Argument("weight_prior"), f" must have shape >= 1 for groups; got {prior.shape:g}."
         )
-    each = [parts["likelihood"].compiled(data, prior) for data in groups.data]
-    return joined(task, each, parts["likelihood"], weights)
+    compiled_parts = [parts["likelihood"].compiled(data, prior) for data in groups.data]
+    return build_joint_task(task, compiled_parts, parts["likelihood"], weights)
 
 
-def joined(
+def build_joint_task(
     task: SamplingTask,
-    each: Sequence[tuple[Any, Callable[..., Any]]],
+    compiled_parts: Sequence[tuple[Any, Callable[..., Any]]],
     likelihood: Any,
     weights: Any,
-) -> GroupTask:
-    """The task of one group for all groups; `each`: their compiled likelihoods and what makes their
-    caches."""
+) -> GroupSamplingTask:
+    """Build the task of all groups from a task of one group.
+
+    `compiled_parts` has each group's compiled likelihood and the function that makes its cache.
+    """
     prior: Any = task.model.weights
     model = GroupModel(
         prior=task.model.prior,
-        likelihood=stack_likelihoods([compiled for compiled, _ in each]),
+        likelihood=stack_likelihoods([compiled for compiled, _ in compiled_parts]),
         shape=prior.shape,
         rate=prior.rate,
         unique=FIXED_UNIQUE if likelihood.unique else NO_UNIQUE,
@@ -317,11 +324,11 @@ def joined(
     )
     from ..samplers import group_sweeps as samplers
 
-    return GroupTask(
+    return GroupSamplingTask(
         samplers.sweep_infinite_groups if task.prior.is_infinite else samplers.sweep_fixed_groups,
         model,
         task.prior,
-        make_caches(each),
+        make_caches(compiled_parts),
         task.n_options,
         task.alpha,
         task.draws,

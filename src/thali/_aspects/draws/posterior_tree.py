@@ -1,5 +1,4 @@
-"""Draws of latent-feature models as a tree in the ArviZ schema: pairs of options, log prior
-densities."""
+"""Draws of latent-feature models as a tree in the ArviZ schema."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from thali._posterior.store import origin, tree_of
 from thali._posterior.view import parted
 from thali.errors import DataError
 
-from .columns import FeatureColumns, columns_of_chains
+from .feature_columns import FeatureColumns, concatenate_chain_columns
 
 if TYPE_CHECKING:
     import xarray
@@ -43,92 +42,87 @@ _DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class DataPart:
-    """The part of a posterior about data of one kind, from `build_posterior_part` of a likelihood.
+    """The part of a posterior for one kind of data, returned by `build_posterior_part`."""
 
-    The datasets of the groups are given as `xarray.Dataset` takes them: variables, coordinates.
-    """
-
-    kind: str  # of the data, of `thali._data.kinds`
-    log_constant: float  # what the samplers leave out of the log-likelihood of the whole data
+    kind: str  # data kind, from `thali._data.kinds`
+    log_constant: float  # constant that the samplers omit from the log-likelihood
     descriptions: dict[str, str]  # of the variables
-    variables: dict[Any, Any] = field(
-        default_factory=dict
-    )  # further ones of the group posterior, and their coordinates
+    # additional variables of the group posterior, and their coordinates
+    variables: dict[Any, Any] = field(default_factory=dict)
     coordinates: dict[Any, Any] = field(default_factory=dict)
     observed: dict[Any, Any] = field(default_factory=dict)  # group observed_data
     constants: dict[Any, Any] = field(default_factory=dict)  # group constant_data
     # group log_likelihood; empty above 2,000 pairs
     pointwise: dict[Any, Any] = field(default_factory=dict)
     observed_coordinates: dict[Any, Any] = field(default_factory=dict)  # of these three groups
-    # the dimensions along which data stand, of which each group of people has its own
+    # dimensions of the data, which differ between groups of respondents
     rows: tuple[str, ...] = ()
-    # (draws,) of weights and constant, where only their ratios count
+    # (draws,) scale of weights and constant, if only their ratios affect the likelihood
     scale: np.ndarray | None = None
-    common: tuple[str, ...] = ()  # variables of parameters that groups of people have in common
+    common: tuple[str, ...] = ()  # variables of parameters that all groups share
     # probabilities of all answers (draws, answers); None: too many
     answers: Callable[[], np.ndarray] | None = None
 
 
 class KeptDraws(NamedTuple):
-    """The chains that a posterior is made of, each cut to the same number of draws."""
+    """Chains of a posterior, each cut to the same number of draws."""
 
     chains: "list[ChainDraws]"
     draws: int
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Chains and draws."""
+        """Numbers of chains and draws."""
         return len(self.chains), self.draws
 
-    def stacked(self, values: Iterable[Any]) -> np.ndarray:
-        """One array of numbers a chain as one array (chain, draw, ...)."""
-        return np.stack([np.asarray(value)[: self.draws] for value in values])
+    def stack_chains(self, arrays: Iterable[Any]) -> np.ndarray:
+        """Stack one array per chain, shape (chain, draw, ...)."""
+        return np.stack([np.asarray(array)[: self.draws] for array in arrays])
 
-    def parameter(self, name: str) -> np.ndarray:
-        """A parameter besides features and weights (chain, draw)."""
-        return self.stacked(chain.extra[name] for chain in self.chains)
+    def stack_parameter(self, name: str) -> np.ndarray:
+        """Stack a parameter of the likelihood, shape (chain, draw)."""
+        return self.stack_chains(chain.extra[name] for chain in self.chains)
 
-    def variables(self, log_constant: float) -> dict[Any, Any]:
-        """What every posterior has; the constant is what the samplers leave out of the
-        log-likelihood."""
-        of_chains = {
+    def build_variables(self, log_constant: float) -> dict[Any, Any]:
+        """Build the variables of every posterior; add the constant omitted by samplers."""
+        arrays_by_name = {
             "n_features": [chain.n_features for chain in self.chains],
             "alpha": [chain.alpha for chain in self.chains],
             "log_likelihood": [chain.log_likelihood + log_constant for chain in self.chains],
         }
         return {
-            name: (("chain", "draw"), self.stacked(values)) for name, values in of_chains.items()
+            name: (("chain", "draw"), self.stack_chains(arrays))
+            for name, arrays in arrays_by_name.items()
         }
 
-    def coordinates(self) -> dict[str, Any]:
-        """The numbers of chains and draws."""
+    def build_coordinates(self) -> dict[str, Any]:
+        """Return the coordinates of chains and draws."""
         return {"chain": np.arange(len(self.chains)), "draw": np.arange(self.draws)}
 
-    def groups(
+    def build_groups(
         self, variables: dict[Any, Any], coordinates: dict[Any, Any], descriptions: dict[str, str]
     ) -> "dict[str, xarray.Dataset]":
-        """The groups of what was drawn, every variable with its description, and of the statistics
-        of chains."""
+        """Build the groups of described variables and of chain statistics."""
         import xarray as xr
 
-        drawn = xr.Dataset(variables, {**self.coordinates(), **coordinates})
-        for name, variable in drawn.data_vars.items():
+        dataset = xr.Dataset(variables, {**self.build_coordinates(), **coordinates})
+        for name, variable in dataset.data_vars.items():
             variable.attrs["description"] = (_DESCRIPTIONS | descriptions)[str(name)]
-        stats = _stats([chain.stats for chain in self.chains])
-        return parted(drawn) | {"sample_stats": xr.Dataset(stats, {"chain": drawn["chain"]})}
+        stats = _collect_stats([chain.stats for chain in self.chains])
+        return parted(dataset) | {"sample_stats": xr.Dataset(stats, {"chain": dataset["chain"]})}
 
 
-def kept_draws(chains: Sequence["ChainDraws"]) -> KeptDraws:
-    """Return the chains with the most draws together; interrupted ones differ in length."""
-    numbers, draws = choose_longest_chains([len(chain.alpha) for chain in chains])
+def select_kept_draws(chains: Sequence["ChainDraws"]) -> KeptDraws:
+    """Select the chains with the most draws in total; interrupted chains differ in length."""
+    chain_indices, draws = choose_longest_chains([len(chain.alpha) for chain in chains])
     if draws == 0:
         raise DataError(
             "no draws were kept, so there is no posterior; run the fit longer before stopping it"
         )
-    return KeptDraws([chains[number] for number in numbers], draws)
+    return KeptDraws([chains[number] for number in chain_indices], draws)
 
 
-def to_datatree(
+def build_datatree(
     chains: Sequence["ChainDraws"],
     data: "PairedComparisons | Choices | Similarities",
     likelihood: Any,
@@ -137,33 +131,34 @@ def to_datatree(
     attrs: Mapping[str, object] | None = None,
     task: "SamplingTask | None" = None,
 ) -> "xarray.DataTree":
-    """The draws of all chains as one tree in the ArviZ schema, with log prior densities if the task
-    is given."""
+    """Build a tree in the ArviZ schema from all chains; with `task`, add log priors."""
     import xarray as xr
 
-    kept = kept_draws(chains)
-    columns, shape = columns_of_chains(*kept), kept.shape
+    kept_draws = select_kept_draws(chains)
+    columns, shape = concatenate_chain_columns(*kept_draws), kept_draws.shape
     labels = np.asarray(data.labels, dtype=str)
     dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
-    own = {name: kept.parameter(name) for name in kept.chains[0].extra}
-    flat = {name: values.ravel() for name, values in own.items()}
-    part = likelihood.build_posterior_part(columns, flat, data, shape, dense)
+    parameters = {name: kept_draws.stack_parameter(name) for name in kept_draws.chains[0].extra}
+    flat_parameters = {name: array.ravel() for name, array in parameters.items()}
+    part = likelihood.posterior_part(columns, flat_parameters, data, shape, dense)
     variables = {
-        **kept.variables(part.log_constant),
-        # other parameters stand in the part
+        **kept_draws.build_variables(part.log_constant),
+        # other parameters are in the part
         **{
-            name: (("chain", "draw"), values)
-            for name, values in own.items()
+            name: (("chain", "draw"), array)
+            for name, array in parameters.items()
             if name in part.descriptions
         },
-        **stored_features(columns, shape, dense),
+        **encode_features(columns, shape, dense),
         **part.variables,
     }
-    groups = kept.groups(variables, {"option": labels, **part.coordinates}, part.descriptions)
+    groups = kept_draws.build_groups(
+        variables, {"option": labels, **part.coordinates}, part.descriptions
+    )
     if part.pointwise:
         # ArviZ looks for the log-likelihood of an observed variable under that variable's name.
         groups["log_likelihood"] = xr.Dataset(
-            part.pointwise, {**kept.coordinates(), **part.observed_coordinates}
+            part.pointwise, {**kept_draws.build_coordinates(), **part.observed_coordinates}
         )
     groups["observed_data"] = xr.Dataset(part.observed, part.observed_coordinates)
     groups["constant_data"] = xr.Dataset(
@@ -171,38 +166,37 @@ def to_datatree(
         {**part.observed_coordinates, "option": labels},
     )
     if task is not None:
-        found = log_prior_of(task, likelihood, data, columns, variables["alpha"][1].ravel(), flat)
-        add_log_prior(
-            groups, {name: values.reshape(shape) for name, values in found.items()}, NOTES
+        log_priors = compute_log_priors(
+            task, likelihood, data, columns, variables["alpha"][1].ravel(), flat_parameters
         )
+        by_chain = {name: array.reshape(shape) for name, array in log_priors.items()}
+        add_log_prior(groups, by_chain, LOG_PRIOR_NOTES)
     return tree_of(groups, {**origin(), **(attrs or {})})
 
 
-def _stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
-    """Statistics of whole chains; arrays, which may differ in length, are padded with NaN along a
-    dimension `level`."""
+def _collect_stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
+    """Collect statistics of complete chains; pad arrays with NaN along dimension `level`."""
     variables = {}
     for name in stats[0]:
-        values = [np.asarray(chain.get(name, np.nan), float) for chain in stats]
-        if values[0].ndim == 0:
-            variables[name] = ("chain", values)
+        arrays = [np.asarray(chain.get(name, np.nan), float) for chain in stats]
+        if arrays[0].ndim == 0:
+            variables[name] = ("chain", arrays)
         else:
             levels = max(chain["temperature"].size for chain in stats)
-            padded = np.full((len(values), levels), np.nan)
-            for row, value in zip(padded, values, strict=True):
-                row[: value.size] = value
+            padded = np.full((len(arrays), levels), np.nan)
+            for row, array in zip(padded, arrays, strict=True):
+                row[: array.size] = array
             variables[name] = (("chain", "level"), padded)
     return variables
 
 
-def stored_features(columns: FeatureColumns, shape: tuple[int, int], dense: bool) -> dict[Any, Any]:
-    """The features of all draws with their weights: owners as a matrix, or as lists where there are
-    many options."""
-    return _dense_features(columns, shape) if dense else _listed_features(columns, shape)
+def encode_features(columns: FeatureColumns, shape: tuple[int, int], dense: bool) -> dict[Any, Any]:
+    """Encode the features of all draws: owners as a matrix, or as lists."""
+    return _encode_dense_features(columns, shape) if dense else _encode_owner_lists(columns, shape)
 
 
-def _dense_features(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
-    features, weights = columns.dense(0, columns.n_draws)
+def _encode_dense_features(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
+    features, weights = columns.to_dense(0, columns.n_draws)
     return {
         "features": (
             ("chain", "draw", "feature", "option"),
@@ -212,26 +206,26 @@ def _dense_features(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any
     }
 
 
-def _listed_features(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
-    owners_per_draw = np.diff(columns.first_owner[columns.first_column])
+def _encode_owner_lists(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
+    owners_per_draw = np.diff(columns.owner_offsets[columns.column_offsets])
 
-    def padded(values: Any, counts: Any, fill: Any, dtype: Any) -> Any:
+    def pad_draws(values: Any, counts: Any, fill: Any, dtype: Any) -> Any:
         array = np.full((columns.n_draws, int(counts.max())), fill, dtype=dtype)
         array[np.arange(array.shape[1]) < counts[:, None]] = values
         return array.reshape(*shape, -1)
 
     by_feature, by_owner = ("chain", "draw", "feature"), ("chain", "draw", "owner")
     return {
-        "weights": (by_feature, padded(columns.weights, columns.n_features, 0.0, float)),
-        "feature_size": (by_feature, padded(columns.sizes, columns.n_features, 0, np.int32)),
-        "owners": (by_owner, padded(columns.owners, owners_per_draw, -1, np.int32)),
+        "weights": (by_feature, pad_draws(columns.weights, columns.n_features, 0.0, float)),
+        "feature_size": (by_feature, pad_draws(columns.sizes, columns.n_features, 0, np.int32)),
+        "owners": (by_owner, pad_draws(columns.owners, owners_per_draw, -1, np.int32)),
     }
 
 
 # The log prior density of recorded draws, part by part --------------------------------------------
 
 
-NOTES = {
+LOG_PRIOR_NOTES = {
     "alpha": "the concentration",
     "features": "the members of all features: an unordered Poisson process under an infinite prior,"
     " else the matrix",
@@ -244,22 +238,21 @@ NOTES = {
 }
 
 
-def log_prior_of(
+def compute_log_priors(
     task: "SamplingTask",
     likelihood: Any,
     data: Any,
     columns: FeatureColumns,
     alpha: np.ndarray,
-    own: dict[str, np.ndarray],
+    parameters: dict[str, np.ndarray],
 ) -> dict[str, np.ndarray]:
-    """Log prior densities of what was drawn, arrays (draws,) by the names of the variables; a fixed
-    alpha has none."""
+    """Compute log prior densities of each variable, shape (n_draws,); a fixed alpha has none."""
     weights = task.model.weights
-    found = {}
+    log_priors = {}
     if task.model.learn_alpha:
-        found["alpha"] = -alpha  # Gamma(1, 1)
-    found["features"] = task.prior.log_prob_of_draws(columns, alpha)
-    found["weights"] = columns.summed(weights.log_density(columns.weights))
+        log_priors["alpha"] = -alpha  # Gamma(1, 1)
+    log_priors["features"] = task.prior.log_prob_of_draws(columns, alpha)
+    log_priors["weights"] = columns.sum_by_draw(weights.log_density(columns.weights))
     if likelihood.unique:
-        found["unique_weights"] = weights.log_density(columns.unique_weights).sum(axis=1)
-    return found | likelihood.log_parameter_prior(own, data, weights)
+        log_priors["unique_weights"] = weights.log_density(columns.unique_weights).sum(axis=1)
+    return log_priors | likelihood.log_prior_of_parameters(parameters, data, weights)

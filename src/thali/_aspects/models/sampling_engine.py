@@ -1,4 +1,4 @@
-"""The engine of latent-feature models: chains of the sampler for a prior and a likelihood."""
+"""The engine of latent-feature models: chains of the sampler."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,40 +23,39 @@ if TYPE_CHECKING:
 
     from ..samplers.chains import FeatureChain
 
-# draws of tempered chains, which are far apart, after which they are looked at first
-FIRST_TEMPERED = 500
-MIN_SHARE = 0.5  # of the budget, with which chains that stay apart begin again with tempering
+# draws before the first convergence check of tempered chains, whose draws are far apart
+FIRST_TEMPERED_DRAWS = 500
+MIN_BUDGET_SHARE = 0.5  # remaining share of the budget required to restart with tempering
 
 
-class ByChains(RespondentChainEngine):
-    """Chains of the sampler for the prior and the likelihood; answers are averages over their
-    draws."""
+class FeatureSamplingEngine(RespondentChainEngine):
+    """Engine that runs chains of the sampler; results are averages over their draws."""
 
     has_evidence = True
 
-    def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
-        """The fit, checked; `asked` are the arguments of `fit`."""
+    def job(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> Job:
+        """Check a fit and build its job; `asked` are the arguments of `fit`."""
         data = model._convert_data(data)
-        sampling = model._build_sampling(data, build_run(**asked))
+        sampling = model._build_sampling(data, build_run(**fit_arguments))
         if not is_quiet():
             data.warn_if_unusual()
-        return model._build_job(sampling, model._population(data).in_words(data))
+        return model._build_job(sampling, model._population(data).describe_data(data))
 
-    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> PreparedFit:
-        """What `fit` would run, after every check that it makes; nothing is drawn."""
+    def prepare(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> PreparedFit:
+        """Check a fit and return its sampling task, without drawing."""
         data = model._convert_data(data)
         parts = model._parts_to_prepare(data)
-        task = model._population(data).task(
-            data, asked["draws"], asked["tune"], asked["thin"], parts
+        task = model._population(data).build_task(
+            data, fit_arguments["draws"], fit_arguments["tune"], fit_arguments["thin"], parts
         )
         lapse = float(parts["likelihood"].lapse) if data.are_choices else None
         return PreparedChains(lapse, task=task)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        """What a fit to these data runs."""
+        """Build the sampling of a fit to these data."""
         parts = model._parts(source)
         dependence = model._dependence(source, parts)
-        sampling = sampling_of_parts(model._population(source), source, run, parts, dependence)
+        sampling = build_sampling(model._population(source), source, run, parts, dependence)
         return replace(sampling, faster=model._quicker(source))
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
@@ -69,15 +68,15 @@ class ByChains(RespondentChainEngine):
             yield DataWarning(sentence)
 
     def options_of_fit(self, model: Any) -> list[str]:
-        """The options of the fit; [] where its data have none."""
+        """Return the options of the fit; [] if its data have none."""
         return model._view.labels
 
     def covariates(self, model: Any) -> tuple[str, ...]:
-        """The covariates of comparisons that the fit used."""
+        """Return the covariates of comparisons that the fit used."""
         return model._view.covariates
 
     def covariate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
-        """By how much a unit of each covariate changes the log odds."""
+        """Return the change of the log odds per unit of each covariate."""
         from thali._model.covariates import tabulate_effects
 
         return tabulate_effects(model._view.covariates, model._view.coefficients, ci)
@@ -85,26 +84,25 @@ class ByChains(RespondentChainEngine):
     def predict_proba(
         self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None
     ) -> Any:
-        """Posterior mean choice probabilities, lapse included."""
+        """Return posterior mean choice probabilities, including lapses."""
         return model._data_answers.predict_proba(sets, return_se, covariates)
 
     def predict_outcomes(
         self, model: Any, pairs: Any, covariates: Any = None
     ) -> "pandas.DataFrame":
-        """Posterior mean probabilities of the three outcomes of comparisons that may end in a
-        tie."""
+        """Return posterior mean probabilities of win, tie and loss for each pair."""
         return model._data_answers.predict_outcomes(pairs, covariates)
 
     def predict_left_out(self, model: Any, part: Any) -> Any:
-        """What every draw predicts for data that the model was fitted without."""
+        """Return the prediction of every draw for held-out data."""
         return model._data_answers.predict_held_out(part)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
-        """How probable all choices of a person together are, of whom nothing else is known."""
+        """Return the joint log predictive probability of each new respondent's choices."""
         return model._data_answers.log_predictive(choices)
 
 
-def sampling_of_parts(
+def build_sampling(
     population: Any,
     source: Any,
     run: Run,
@@ -112,25 +110,25 @@ def sampling_of_parts(
     dependence: Dependence | None,
     share: float | None = None,
 ) -> Sampling[Any]:
-    """The run of chains of these parts; `dependence`: what is made of people.
+    """Build the run of chains for these parts; `dependence` describes heterogeneity.
 
-    `share` is what is left of the budget for a run that begins again, with tempering, because
+    `share` is the remaining share of the budget for a run that restarts with tempering, because its
     chains disagreed.
     """
     power = {} if dependence is None or dependence.power == 1.0 else {"power": dependence.power}
-    task = population.task(source, run.min_draws, run.tune, run.thin, parts | power)
-    asked, is_free, thin = run, run.thin is None, task.thin
-    first = task.first_draws(run.chains) if run.draws is None else FIRST_DRAWS
-    if is_free and first < FIRST_DRAWS:  # fewer draws, further apart, where they are large
-        thin *= -(-FIRST_DRAWS // first)
-        run = run._replace(tune=min(run.tune, first) if run.tune <= FIRST_DRAWS else run.tune)
+    task = population.build_task(source, run.min_draws, run.tune, run.thin, parts | power)
+    requested_run, is_free, thin = run, run.thin is None, task.thin
+    first_draws = task.first_draws(run.chains) if run.draws is None else FIRST_DRAWS
+    if is_free and first_draws < FIRST_DRAWS:  # large draws: fewer, with a larger interval
+        thin *= -(-FIRST_DRAWS // first_draws)
+        run = run._replace(tune=min(run.tune, first_draws) if run.tune <= FIRST_DRAWS else run.tune)
     if run.draws is None and len(task.temperatures) > 1:
-        first = min(first, FIRST_TEMPERED)
-    # there is something that the budget may shorten
+        first_draws = min(first_draws, FIRST_TEMPERED_DRAWS)
+    # only then may the budget shorten the run
     if run.max_time is None and (run.draws is None or is_free):
         task = task.add_work_counts(run.progressbar)
     bound = limit_run(
-        run, thin, task.forecast_sweep_seconds(), first, share=1.0 if share is None else share
+        run, thin, task.forecast_sweep_seconds(), first_draws, share=1.0 if share is None else share
     )
     run = bound.run
     task = replace(task, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
@@ -143,16 +141,23 @@ def sampling_of_parts(
             "tuning_steps": task.tune,
             TEMPERED_LATER: int(share is not None),
         }
-        numbers, count = choose_recorded_chains(chains)
-        draws = [chains[number].collect_draws(chains[number].first + count) for number in numbers]
-        return population.tree(draws, source, parts, task, attrs)
+        chain_indices, n_draws = choose_recorded_chains(chains)
+        draws = [
+            chains[number].collect_draws(chains[number].first + n_draws) for number in chain_indices
+        ]
+        return population.build_tree(draws, source, parts, task, attrs)
 
     def tempered(sweeps: int) -> Sampling[Any] | None:
-        left = remaining_budget(sweeps, bound.sweep)
-        if not task.may_temper or left < MIN_SHARE:
+        share = remaining_budget(sweeps, bound.sweep)
+        if not task.may_temper or share < MIN_BUDGET_SHARE:
             return None
-        return sampling_of_parts(
-            population, source, asked, parts | {"tempering": FIRST_LEVELS}, dependence, left
+        return build_sampling(
+            population,
+            source,
+            requested_run,
+            parts | {"tempering": FIRST_LEVELS},
+            dependence,
+            share,
         )
 
     return Sampling(
@@ -160,12 +165,12 @@ def sampling_of_parts(
         run=run,
         chains=lambda draws, seed: build_chains(replace(task, draws=draws), run.chains, seed),
         tree=tree,
-        complete_tree=population.completed,
+        complete_tree=population.complete_tree,
         build_attributes=lambda tree, chains, seed: {},
         end_pilot=end_pilot,
         is_compiled=task.kernel.is_compiled(task.model),
         with_tempering=tempered,
-        settings=bound.settings | {"tune": asked.tune},
+        settings=bound.settings | {"tune": requested_run.tune},
         first_draws=bound.first_draws,
         data_max_draws=bound.max_draws,
         forecast=bound.forecast,
@@ -175,4 +180,4 @@ def sampling_of_parts(
     )
 
 
-BY_CHAINS = ByChains()
+FEATURE_SAMPLING = FeatureSamplingEngine()
