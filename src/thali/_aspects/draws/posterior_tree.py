@@ -140,7 +140,7 @@ def build_datatree(
     dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
     parameters = {name: kept_draws.stack_parameter(name) for name in kept_draws.chains[0].extra}
     flat_parameters = {name: array.ravel() for name, array in parameters.items()}
-    part = likelihood.posterior_part(columns, flat_parameters, data, shape, dense)
+    part = likelihood.build_posterior_part(columns, flat_parameters, data, shape, dense)
     variables = {
         **kept_draws.build_variables(part.log_constant),
         # other parameters are in the part
@@ -255,4 +255,4 @@ def compute_log_priors(
     log_priors["weights"] = columns.sum_by_draw(weights.log_density(columns.weights))
     if likelihood.unique:
         log_priors["unique_weights"] = weights.log_density(columns.unique_weights).sum(axis=1)
-    return log_priors | likelihood.log_prior_of_parameters(parameters, data, weights)
+    return log_priors | likelihood.log_parameter_prior(parameters, data, weights)
