@@ -82,11 +82,11 @@ def test_it_is_used_and_named(came, run):
 
 
 def test_a_posterior_names_the_processor(came):
-    from thali._posterior.store import origin
+    from thali._posterior.store import describe_origin
 
-    assert "compiled_for" not in origin()
+    assert "compiled_for" not in describe_origin()
     rolled()
-    assert origin()["compiled_for"] == LEVEL
+    assert describe_origin()["compiled_for"] == LEVEL
 
 
 @pytest.mark.parametrize(

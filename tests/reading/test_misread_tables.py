@@ -16,7 +16,7 @@ from helpers.tiny_models import TINY
 import thali as th
 import thali._data.kinds as kinds
 import thali._reading.recognise as recognise
-from thali._described import Description, as_html, as_text
+from thali._described import Description, format_html, format_text
 from thali._labels import format_label
 from thali._reading.table import RawTable, read_table
 from thali._source import Source
@@ -391,7 +391,10 @@ def test_labels_have_no_characters_that_steer(letters):
         th.PairedComparisons.from_pairs(rows),
     ):
         assert set(each.labels) == expected
-    for shown in (as_text(Description(f"a{letters}b")), as_html(Description(f"a{letters}b"))):
+    for shown in (
+        format_text(Description(f"a{letters}b")),
+        format_html(Description(f"a{letters}b")),
+    ):
         assert letters not in shown and (escaped in shown or letters == "\r")
     assert sentence.isprintable()
 

@@ -2,7 +2,7 @@
 
 y_i ~ Normal(mu, sd), mu flat. Copy this file to `src/thali/WING/NAME/model.py`, replace the
 mathematics, write `src/thali/WING/NAME/spec.py` with a `ModelSpec`, name it in `MODELS` of
-`src/thali/_late.py` and the class in `src/thali/__init__.pyi`. Imports that are slow (xarray,
+`src/thali/_lazy_imports.py` and the class in `src/thali/__init__.pyi`. Imports that are slow (xarray,
 pandas, numba, SciPy) stand inside functions.
 """
 
@@ -58,9 +58,10 @@ def _tree(mu: np.ndarray, values: np.ndarray):
     """The posterior in the ArviZ schema."""
     import xarray
 
-    from thali._posterior.store import origin, tree_of
+    from thali._posterior.store import build_tree, describe_origin
 
     posterior = xarray.Dataset({"mu": (("chain", "draw"), mu)})
-    return tree_of(
-        {"posterior": posterior, "observed_data": xarray.Dataset({"y": ("row", values)})}, origin()
+    return build_tree(
+        {"posterior": posterior, "observed_data": xarray.Dataset({"y": ("row", values)})},
+        describe_origin(),
     )

@@ -11,7 +11,7 @@ from thali._data.rows import Observations, TrainingData, merge_rows, wrap_sparse
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._labels import format_plural, list_names
-from thali._late import carried_out_by
+from thali._lazy_imports import load_method
 from thali._model.base import Job
 from thali._model.chain_model import MarkovChainModel, require_prior
 from thali._model.engine import MAXIMUM, Engine
@@ -73,7 +73,7 @@ class Classifier(Predictions, MarkovChainModel):
         if isinstance(data, Observations):
             settings = replace(settings, rows=(data.covariates, data.labels))
         if settings.rows is not None:
-            carried_out_by("Classifier.check_folds")(np.asarray(settings.rows[1]), settings.folds)
+            load_method("Classifier.check_folds")(np.asarray(settings.rows[1]), settings.folds)
         return settings
 
     def _format_python(self) -> str:

@@ -14,7 +14,7 @@ from thali._data.rows import Observations
 from thali._data.spec import DataSpec
 from thali._inference.warn import warn
 from thali._labels import format_plural, shorten
-from thali._late import load
+from thali._lazy_imports import load_object
 from thali.errors import Argument, DataError, DataWarning, InPython, Message, Setting
 
 from .choices import ChooserSplitter
@@ -36,7 +36,7 @@ def _build_schemes(spec: DataSpec, by_groups: bool) -> dict[str, HoldoutScheme]:
     """Return the schemes of a kind of data, by the values of `leave_out`."""
     schemes = {}
     for splitter_path, scorer_path in spec.ways:
-        splitter, scorer = load(splitter_path), load(scorer_path)
+        splitter, scorer = load_object(splitter_path), load_object(scorer_path)
         if by_groups:
             scheme = HoldoutScheme(partial(GroupSplitter, splitter), scorer(True))
         else:

@@ -9,7 +9,7 @@ import numpy as np
 from thali._arguments import check_integer, check_positive
 from thali._described import Description
 from thali._labels import format_plural
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import Argument, ArgumentError
 
 from .products import (
@@ -38,7 +38,7 @@ _TARGET_ERROR = 0.1  # standard error of a utility for which respondents are cou
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class DesignCheck(Printed):
+class DesignCheck(PrintedResult):
     """Balance, errors and efficiency of a design for a multinomial logit.
 
     Attributes

@@ -13,7 +13,7 @@ from thali._inference.indexing import part_bounds
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._inference.warn import silence_warnings
 from thali._labels import format_label
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import Argument, ArgumentError
 
 from .check import code_interactions, read_request, read_tasks
@@ -126,7 +126,9 @@ def power(
             Argument("spread"),
             f", the standard deviation between respondents, must be >= 0; got {spread!r}.",
         )
-    if (sets := read_sets(design.table if isinstance(design, Printed) else design)) is not None:
+    if (
+        sets := read_sets(design.table if isinstance(design, PrintedResult) else design)
+    ) is not None:
         if interactions:
             raise ArgumentError(
                 Argument("interactions"),

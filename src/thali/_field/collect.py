@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from thali._labels import escape_formula, format_plural, list_names, shorten
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _HEADER_BYTES, _HEADER_LINES = 1 << 16, 5  # bytes and lines searched for a head
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Collected(Printed):
+class Collected(PrintedResult):
     """Answers to a study, with a table of respondents, a table of files and notes.
 
     `.answers` is the table for a fit; `.table` has one row per respondent, `.files` one row per

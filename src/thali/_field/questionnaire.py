@@ -16,7 +16,7 @@ from thali._data.roles import CHOSEN, RESPONDENT_OF_TASKS, SIDES, TIE_WORDS, sim
 from thali._data.roles import TASK as TASK_OF_TABLES
 from thali._inference.files import atomic_write
 from thali._labels import escape_unprintable, format_plural, shorten, suggest
-from thali._page import as_json, markup, policy
+from thali._page import build_policy, encode_json, mark_as_html
 from thali.errors import DataError
 
 from .collect import PART, PASSED, PERSON, PLANNED, SEED, STARTED, STUDY, TASK, TIE, TRIAL, VERSION
@@ -128,7 +128,9 @@ def build_page(
 ) -> QuestionnairePage:
     """Build the HTML page of a questionnaire and a sentence about its tasks."""
     plan = plan_survey(design, question_kind, title, words, study, random_seed)
-    text = render_page(plan, "questionnaire", style=markup(_read_page_file("questionnaire.css")))
+    text = render_page(
+        plan, "questionnaire", style=mark_as_html(_read_page_file("questionnaire.css"))
+    )
     return QuestionnairePage(text, plan.sentence)
 
 
@@ -177,10 +179,10 @@ def render_page(
         _load_template(name).render(
             language=study.language,
             title=data["title"],
-            policy=policy([script], remove_query(study.post), loads),
+            policy=build_policy([script], remove_query(study.post), loads),
             script_needed=data["words"]["script_needed"],
-            data=markup(as_json(data)),
-            script=markup(script),
+            data=mark_as_html(encode_json(data)),
+            script=mark_as_html(script),
             **more,
         )
     )

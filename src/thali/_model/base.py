@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from thali._arguments import check_allowed
-from thali._described import Description, Facts, as_html, as_text
+from thali._described import Description, Facts, format_html, format_text
 from thali._inference.warn import is_quiet, warn
 from thali._labels import suggest
 from thali._posterior.interval import INTERVAL
@@ -132,10 +132,10 @@ class Model:
 
     def _repr_html_(self) -> str:
         """Format the model for a notebook."""
-        return as_html(self._description())
+        return format_html(self._description())
 
     def __str__(self) -> str:
-        return as_text(self._description()) if self._is_fitted() else repr(self)
+        return format_text(self._description()) if self._is_fitted() else repr(self)
 
     def _description(self) -> Description:
         if not self._is_fitted():
@@ -371,9 +371,9 @@ class Model:
         DataError
             If the file cannot be written.
         """
-        from thali._late import carried_out_by
+        from thali._lazy_imports import load_method
 
-        carried_out_by("Model.report")(self, path)
+        load_method("Model.report")(self, path)
 
     def save(self, path: Any) -> None:
         """Write the fitted model to one netCDF file, which `thali.load` reads.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from thali._late import load
+from thali._lazy_imports import load_object
 from thali.errors import DataError
 
 # A class that a file may contain needs a line here; a class that moves gets another place and
@@ -67,7 +67,7 @@ PLACES = {
     "Similarities": "thali._data.similarities.similarities:Similarities",
     "Standard": "thali._classify.input:Standardization",
     "TasteScale": "thali._choice.logits.hierarchical_draws:TasteScale",
-    "Thermodynamic": "thali._posterior.evidence:Thermodynamic",
+    "Thermodynamic": "thali._posterior.evidence:ThermodynamicIntegral",
     "TrainingData": "thali._data.rows:TrainingData",
     "Triplets": "thali._data.triplets.triplets:Triplets",
     "Value": "thali.errors:Value",
@@ -88,4 +88,4 @@ def load_class(name: str) -> Any:
             f"The file contains {name!r}, which is not part of thali; it may be from another"
             " program."
         )
-    return load(PLACES[name])
+    return load_object(PLACES[name])

@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.judged import Judged
 from thali._data.kinds import find_data_spec
 from thali._inference.warn import is_quiet, warn
-from thali._late import load
+from thali._lazy_imports import load_object
 from thali.errors import DataError, DataWarning
 
 
@@ -16,7 +16,7 @@ def check_data(data: Any, matrix: str = "") -> Any:
     """Return data of a kind of thali; convert a plain matrix to kind `matrix`."""
     if matrix and isinstance(data, np.ndarray | list):
         spec = find_data_spec(matrix)
-        converted = load(spec.cls)(data)
+        converted = load_object(spec.cls)(data)
         if not is_quiet():
             warn(
                 DataWarning(

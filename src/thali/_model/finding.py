@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
-from thali._described import Described, Description
+from thali._described import DescribedObject, Description
 from thali._inference.warn import warn_of_loss
 from thali._labels import shorten, suggest
-from thali._late import carried_out_by
+from thali._lazy_imports import load_method
 from thali.errors import PYTHON, ArgumentError, Fact, Message, ThaliError, Words
 
 from .table_columns import add_column_descriptions
@@ -52,7 +52,7 @@ class Picture:
 
     def draw(self, ax: Any = None) -> Any:
         """Draw the picture with its function; return the axes."""
-        return carried_out_by("Picture.draw")(self.name)(self.table, ax, **self.settings)
+        return load_method("Picture.draw")(self.name)(self.table, ax, **self.settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class Brief:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Finding(Described):
+class Finding(DescribedObject):
     """One result: a sentence, a table, a picture.
 
     Attributes
@@ -180,9 +180,9 @@ class Finding(Described):
         return Description(self.question, table=self.main_table, note=note, good=self.good)
 
     def __str__(self) -> str:
-        from thali._described import as_text
+        from thali._described import format_text
 
-        return as_text(self._description())
+        return format_text(self._description())
 
     __repr__ = __str__
 
@@ -278,7 +278,7 @@ def finding(
     return partial(FindingMaker, key, question, place, chapter=chapter)
 
 
-class Findings(Sequence[Finding], Described):
+class Findings(Sequence[Finding], DescribedObject):
     """Findings of one source, in reading order; each is computed once on request.
 
     `findings["ranks"]` is the one of that key, `findings[0]` the first.
@@ -379,6 +379,6 @@ class Findings(Sequence[Finding], Described):
         return Description("Findings", facts)
 
     def __repr__(self) -> str:
-        from thali._described import as_text
+        from thali._described import format_text
 
-        return as_text(self._description())
+        return format_text(self._description())

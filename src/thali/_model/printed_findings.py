@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from thali._printed import Printed
+from thali._printed import PrintedResult
 
 from .finding import FULL, ON_SCREEN, Brief, Finding, FindingMaker, Findings
 
 
-def build_printed_findings(result: Printed) -> Findings:
+def build_printed_findings(result: PrintedResult) -> Findings:
     """Build a finding for each table of a result; the first has its sentence."""
     names = list(result.tables())
     main_maker = FindingMaker("table", result.title, ON_SCREEN, _report_main_table)
@@ -18,12 +18,12 @@ def build_printed_findings(result: Printed) -> Findings:
     return Findings(result, (main_maker, *other_makers))
 
 
-def _report_main_table(result: Printed, settings: None) -> Finding:
+def _report_main_table(result: PrintedResult, settings: None) -> Finding:
     """Report the main table of a result with its sentence."""
     brief = Brief("Result", f"{result.title}. {result.note}".strip(), table=result.table)
     return Finding(result.note, title=result.title, table=result.table, brief=brief)
 
 
-def _report_table(result: Printed, settings: None, name: str) -> Finding:
+def _report_table(result: PrintedResult, settings: None, name: str) -> Finding:
     """Report another table of a result."""
     return Finding(title=f"{result.title}: {name}", table=result.tables()[name])

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._late import MODELS, load
+from thali._lazy_imports import MODELS, load_object
 
 from .aliases import normalise_name
 from .spec import ModelSpec
@@ -10,7 +10,7 @@ from .spec import ModelSpec
 if TYPE_CHECKING:
     import pandas
 
-SPECS: tuple[ModelSpec, ...] = tuple(map(load, MODELS))
+SPECS: tuple[ModelSpec, ...] = tuple(map(load_object, MODELS))
 
 
 def models() -> "pandas.DataFrame":

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from thali._late import load
+from thali._lazy_imports import load_object
 from thali._posterior.dependence import ADJUSTED, INDEPENDENT
 
 # The function that takes the value of an option.
@@ -173,4 +173,4 @@ class ModelSpec:
 
     def load(self) -> type[Any]:
         """Load the class of the model."""
-        return load(self.cls)
+        return load_object(self.cls)

@@ -5,11 +5,11 @@ from typing import Any
 
 from thali._designs.sets import schedule_rounds
 from thali._labels import check_design_labels, format_plural
-from thali._printed import Printed
+from thali._printed import PrintedResult
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class PairDesign(Printed):
+class PairDesign(PrintedResult):
     """A design of all pairs: `.table` has round, first, second; `list_a` and `list_b` show pairs in
     opposite orders."""
 

@@ -21,7 +21,7 @@ from thali._inference.numerics.counts import log_binomial
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
 from thali._labels import format_plural, shorten
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import DataError
 
 from .counted import as_groups, names_of, pair_places, pooled
@@ -93,7 +93,7 @@ _LEVEL = 0.05  # below which a p-value is taken for a difference
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class GroupTest(Printed):
+class GroupTest(PrintedResult):
     """Tests of group differences: `.table` has the rows overall, model, group, effect, imbalance;
     `weights`."""
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._arguments import check_allowed
 from thali._data.pairs import PairedComparisons
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import DataError
 
 from .counted import as_pairs, whole
@@ -16,7 +16,7 @@ _MAX_EXACT = 200_000  # agreeing pairs of judges, in all
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class AgreementTest(Printed):
+class AgreementTest(PrintedResult):
     """Agreement of judges: `u`, the least possible `u_min`, and a test against chance: `statistic`,
     `df`, `p_value`."""
 

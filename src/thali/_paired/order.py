@@ -19,7 +19,7 @@ from thali._data.pairs.parts import build_ties_error
 from thali._digits import format_p_value
 from thali._inference.numerics.counts import log_binomial
 from thali._inference.warn import warn
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import DataError, InPython, Message
 
 from .counted import by_order, with_order
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class OrderEffect(Printed):
+class OrderEffect(PrintedResult):
     """The order effect `order` with its standard error; `.table` has the tests model, order,
     effect, imbalance.
 

@@ -12,8 +12,8 @@ from thali._aspects.maximum_likelihood.fit import estimate
 from thali._data.checks import are_integers
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
-from thali._posterior.interval import INTERVAL, level_name, tails_of
-from thali._printed import Printed
+from thali._posterior.interval import INTERVAL, format_level, interval_tails
+from thali._printed import PrintedResult
 from thali.errors import DataError
 
 from .counted import as_groups, pair_places, pooled
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Bootstrap(Printed):
+class Bootstrap(PrintedResult):
     """Bootstrap of weights: `.table` by aspect; `weights` of each sample; `at_infinity`: samples
     without maximum."""
 
@@ -171,7 +171,7 @@ def _refitted(
         weights[row] = best.weights
         at_infinity += bool(best.vanishing.any())
     names = pd.Index(found.known.names, name="aspect")
-    low, high = np.quantile(weights, tails_of(ci), axis=0)
+    low, high = np.quantile(weights, interval_tails(ci), axis=0)
     columns = {
         "estimate": found.weights,
         "mean": weights.mean(axis=0),
@@ -179,7 +179,7 @@ def _refitted(
         "low": low,
         "high": high,
     }
-    note = f"{format_plural(len(wins), 'sample')}; low and high enclose {level_name(ci)} of them."
+    note = f"{format_plural(len(wins), 'sample')}; low and high enclose {format_level(ci)} of them."
     if at_infinity:
         note += (
             f" In {at_infinity:,} samples the likelihood has no maximum; the limits of the"

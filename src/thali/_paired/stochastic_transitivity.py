@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import DataError
 
 from .counted import as_pairs, proportions
@@ -18,7 +18,7 @@ KINDS = ("weak", "moderate", "strong")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Transitivity(Printed):
+class Transitivity(PrintedResult):
     """Violations of transitivity: `weak`, `moderate`, `strong`, of `n_tests` triples; `violations`
     lists each."""
 

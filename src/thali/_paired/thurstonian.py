@@ -11,7 +11,7 @@ from thali._data.checks import are_integers
 from thali._data.connectivity import check_finite
 from thali._inference.numerics.counts import log_binomial_coefficient
 from thali._inference.optimise import Concave, maximise_concave
-from thali._printed import Printed
+from thali._printed import PrintedResult
 
 from .counted import as_pairs
 
@@ -22,7 +22,7 @@ _ROUGH = 1e-8  # gain of a step below which only the value counts; the value may
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Thurstone(Printed):
+class Thurstone(PrintedResult):
     """A fit of Case V: `scale`, its `covariance`, `log_likelihood`, `deviance` with `df` and
     `p_value`, `pearson`."""
 

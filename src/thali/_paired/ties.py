@@ -13,7 +13,7 @@ from thali._data.connectivity import check_finite
 from thali._data.pairs import PairedComparisons
 from thali._digits import format_p_value
 from thali._labels import format_plural
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import ArgumentError, DataError, InPython
 
 from .counted import as_pairs, by_order, with_order
@@ -52,7 +52,7 @@ def half_wins(data: Any, ties: Any = None) -> PairedComparisons:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Davidson(Printed):
+class Davidson(PrintedResult):
     """A fit of Davidson's model: `weights` (sum 1), the tie parameter `tie` with `tie_std_error`,
     and tests of fit; the advantage `order` of the first of two with `order_std_error` and
     `order_p_value`, if it was asked for."""

@@ -14,7 +14,7 @@ from thali._data.pairs import PairedComparisons
 from thali._described import Description
 from thali._digits import format_number, format_percent
 from thali._labels import format_plural, shorten
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import ArgumentError, DataError
 
 from .counted import as_groups, names_of, refuse_incomplete
@@ -29,7 +29,7 @@ _LEVEL = 0.05  # of the test
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class CircularTriads(Printed):
+class CircularTriads(PrintedResult):
     """Circular triads, `.table` has a row for each judge; the attributes are numbers for one judge,
     else Series."""
 

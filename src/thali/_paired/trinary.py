@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._aspects.maximum_likelihood.aspects import known_aspects
 from thali._digits import format_percent
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import DataError
 
 from .counted import as_pairs, proportions
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class TrinaryInequality(Printed):
+class TrinaryInequality(PrintedResult):
     """Tests of the trinary inequality: `n_tests`, `proportion` that confirm it; `triples` lists
     each."""
 

@@ -11,12 +11,12 @@ from thali._aspects.maximum_likelihood.goodness import chi_square_tail
 from thali._digits import format_p_value
 from thali._labels import shorten, suggest
 from thali._model.clusters import compute_orthonormal_basis
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import ArgumentError
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class WaldTest(Printed):
+class WaldTest(PrintedResult):
     """Wald's test: `statistic`, `df`, `p_value`; `.table` has each contrast with its standard
     error."""
 

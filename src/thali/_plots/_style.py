@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import display_width, join_lines
-from thali._posterior.interval import INTERVAL, interval_name, level_name
+from thali._posterior.interval import INTERVAL, describe_interval, format_level
 
 if TYPE_CHECKING:
     import pandas
@@ -98,12 +98,12 @@ def read_interval_probability(table: "pandas.DataFrame") -> float:
 
 def format_interval_level(table: "pandas.DataFrame") -> str:
     """Format the probability of the intervals, such as "89 %"."""
-    return level_name(read_interval_probability(table))
+    return format_level(read_interval_probability(table))
 
 
 def format_interval_name(table: "pandas.DataFrame") -> str:
     """Format the probability of the intervals, such as "89 % interval"."""
-    return interval_name(read_interval_probability(table))
+    return describe_interval(read_interval_probability(table))
 
 
 def shorten_labels(labels: list[str]) -> list[str]:

@@ -32,7 +32,7 @@ from thali._model.finding import (
 from thali._model.references import list_references
 from thali._model.registry import find_spec
 from thali._model.versions import describe_versions, format_report_footer
-from thali._page import markup, policy
+from thali._page import build_policy, mark_as_html
 from thali.errors import Words
 
 from .figures import Figures
@@ -436,9 +436,9 @@ def _render_template(document: Document, figures: Figures) -> str:
             lights=lights,
             chapters=chapters,
             made=document.made,
-            style=markup(_read_file("style.css")),
-            script=markup("".join(scripts)),
-            policy=policy(scripts),
+            style=mark_as_html(_read_file("style.css")),
+            script=mark_as_html("".join(scripts)),
+            policy=build_policy(scripts),
         )
     )
 
@@ -474,13 +474,13 @@ def _build_section_context(
         for picture in section.pictures
     ]
     context["pictures"] = [
-        picture._replace(content=markup(picture.content))
+        picture._replace(content=mark_as_html(picture.content))
         for picture in pictures
         if picture is not None
     ]
     context["tables"] = [_build_page_rows(table) for table in section.tables]
     if section.simulator is not None:
-        context["simulator"] = section.simulator._replace(data=markup(section.simulator.data))
+        context["simulator"] = section.simulator._replace(data=mark_as_html(section.simulator.data))
     return context
 
 

@@ -16,7 +16,7 @@ from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
 from thali._paired import findings as of_leaderboard
 from thali._paired import made
 from thali._paired.board import Leaderboard
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import PYTHON, ArgumentError, DataError, Words
 
 from .figures import Figures
@@ -67,7 +67,7 @@ def findings(answer: Any, **settings: Any) -> Findings:
         )
     if isinstance(answer, Leaderboard):
         return of_leaderboard.findings_of(answer)
-    if isinstance(answer, Printed):
+    if isinstance(answer, PrintedResult):
         return printed_findings.build_printed_findings(answer)
     if isinstance(answer, pandas.DataFrame) and {"scorer", "by"} & set(answer.attrs):
         return of_comparison.find_comparison_findings(answer)

@@ -8,13 +8,13 @@ import numpy as np
 
 from thali._arguments import check_integer
 from thali._comparison.engine import ignore_sigint
-from thali._described import Described, Description
+from thali._described import DescribedObject, Description
 from thali._inference.seeds import build_seed_sequence
 from thali._inference.threads import run_all
 from thali._inference.warn import silence_warnings
 from thali._model.chain_model import MarkovChainModel
 from thali._model.prior_sample import draw_prior
-from thali._posterior.summary import MIN_DRAWS, mean_ess
+from thali._posterior.summary import MIN_DRAWS, compute_mean_ess
 from thali._posterior.view import LATENT
 from thali.errors import ArgumentError, DataError
 
@@ -80,7 +80,7 @@ _ROUNDS = 20  # at most this many times the wanted data sets are simulated if so
 
 
 @dataclass(frozen=True)
-class Calibration(Described):
+class Calibration(DescribedObject):
     """The result of `calibrate`; prints as a table.
 
     Attributes
@@ -313,7 +313,7 @@ def _rank(draws: np.ndarray, value: float, rng: np.random.Generator) -> tuple[fl
     flat = draws.ravel()
     count = flat.size
     if np.ptp(flat) > 0.0 and draws.shape[1] >= MIN_DRAWS:
-        count = int(np.clip(mean_ess(draws[None])[0], 1, flat.size))
+        count = int(np.clip(compute_mean_ess(draws[None])[0], 1, flat.size))
     thinned = flat[((np.arange(count) + 0.5) * flat.size / count).astype(int)]
     tied = np.abs(thinned - value) <= TIE * (1.0 + abs(value))
     below, equal = int((thinned[~tied] < value).sum()), int(tied.sum())

@@ -20,7 +20,7 @@ from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task, build_weight_prior
 from thali._aspects.state import ALPHA, COLUMNS, MIN_FREE_ROWS, make_empty_state, stack_states
 from thali._compile.jit import compile_separately
-from thali._described import Described, Description
+from thali._described import DescribedObject, Description
 from thali.errors import ArgumentError
 
 from .exact import transition_errors
@@ -159,7 +159,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class LikelihoodCheck(Described):
+class LikelihoodCheck(DescribedObject):
     """The result of `check`; prints as a table.
 
     Attributes

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._described import Described, Description
+from thali._described import DescribedObject, Description
 from thali._labels import format_plural, index_labels, shorten, suggest
-from thali._late import carried_out_by
+from thali._lazy_imports import load_method
 from thali.errors import ArgumentError, DataError
 
 from . import newick
@@ -77,7 +77,7 @@ def draw_tree_text(tree: TreeNodes) -> str:
 LENGTH_TOLERANCE = 1e-12  # lengths of equal trees may differ by this amount
 
 
-class Tree(Described):
+class Tree(DescribedObject):
     r"""A rooted tree whose leaves are options, all at distance 1 from the root.
 
     Features spread down the tree: the root lacks every feature, a feature can arise along an edge
@@ -378,7 +378,7 @@ class Tree(Described):
         -------
         matplotlib axes
         """
-        return carried_out_by("Tree.plot")(self, ax)
+        return load_method("Tree.plot")(self, ax)
 
     def __str__(self) -> str:
         return draw_tree_text(self._list_nodes())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._described import Described, Description
+from thali._described import DescribedObject, Description
 from thali._digits import format_percent
 from thali._inference.warn import warn
 from thali._labels import display_width, format_label, join_lines, shorten
@@ -33,7 +33,7 @@ MAX_LABELS_WIDTH = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(Described):
+class Estimate(DescribedObject):
     """An estimate of features and weights; it prints a table as in the paper.
 
     Attributes

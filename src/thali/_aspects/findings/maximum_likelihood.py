@@ -25,7 +25,7 @@ from thali._model.finding import (
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._posterior.interval import interval_name
+from thali._posterior.interval import describe_interval
 
 from ..maximum_likelihood.tables import (
     branch_table,
@@ -87,7 +87,7 @@ def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Fi
         [f"{name} ({format_number(value)})" for name, value in scale.head(_MAX_BEST).items()]
     )
     sentence = str(phrase(ENGLISH, "ml.best", best=best))
-    caption = str(phrase(ENGLISH, "ml.utility.caption", interval=interval_name(settings.ci)))
+    caption = str(phrase(ENGLISH, "ml.utility.caption", interval=describe_interval(settings.ci)))
     return Finding(
         sentence,
         title=ENGLISH["ml.utility"],

@@ -16,7 +16,7 @@ from thali._model.respondent_scores import (
     raise_improbable_variance,
 )
 from thali._posterior.dependence import format_degrees, format_dominance
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._posterior.interval import INTERVAL, interval_tails
 
 from ..draws.covariate_lifts import lift_advantages
 from ..likelihoods.set_draws import compute_luce_probabilities
@@ -293,7 +293,7 @@ class Estimates:
         return float(
             stdtrit(
                 self.error_df,
-                tails_of(check_open_interval("ci", ci, "the probability of an interval"))[1],
+                interval_tails(check_open_interval("ci", ci, "the probability of an interval"))[1],
             )
         )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import check_integer
-from thali._described import Described, Description
+from thali._described import DescribedObject, Description
 from thali._digits import format_p_value
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
@@ -30,7 +30,7 @@ _CHEAP, _DEAR = 1e6, 2e7  # pairs x weights², in which the time of a fit is lin
 
 
 @dataclass(frozen=True)
-class FitTest(Described):
+class FitTest(DescribedObject):
     """A test of fit: G² as `statistic`, `df`, `p_value` (NaN where the test says nothing),
     `samples` of the bootstrap (0: chi-square), and `why` the test is not by chi-square; `people`,
     whose answers need not be independent of each other (0: all comparisons are). `print` shows a

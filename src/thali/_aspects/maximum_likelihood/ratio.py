@@ -5,7 +5,7 @@ from typing import Any
 
 from thali._digits import format_p_value
 from thali._labels import shorten
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import ArgumentError
 
 from .engine import estimates_of
@@ -17,7 +17,7 @@ _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class LikelihoodRatio(Printed):
+class LikelihoodRatio(PrintedResult):
     """A test: `statistic` = twice the gain in log-likelihood, `df`, `p_value`; `.table` has both
     models."""
 

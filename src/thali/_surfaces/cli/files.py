@@ -281,9 +281,9 @@ def _build_workbook(tables: "Mapping[str, pandas.DataFrame]") -> bytes:
     """Return an Excel workbook with one sheet per table."""
     import pandas as pd
 
-    from thali._tables import Table, needs_excel
+    from thali._tables import Table, require_excel
 
-    needs_excel()
+    require_excel()
     buffer = io.BytesIO()
     with pd.ExcelWriter(buffer, engine="openpyxl") as writer:
         for name, table in tables.items():

@@ -1,5 +1,4 @@
-"""What lower layers take from higher ones, in one table: methods that are implemented there, and
-the models."""
+"""Objects that lower layers import from higher layers when needed: methods and models."""
 
 from importlib import import_module
 from typing import Any
@@ -13,7 +12,7 @@ HOMES = {
     "Individuals": "thali._people.populations:Individuals",
 }
 
-# The `ModelSpec` of each model, in the order in which they are listed.
+# The `ModelSpec` of each model, in the order of lists of models.
 MODELS = (
     "thali._aspects.spec:ELIMINATION",
     "thali._worths.spec:BRADLEY_TERRY_LUCE",
@@ -28,12 +27,12 @@ MODELS = (
 )
 
 
-def carried_out_by(method: str) -> Any:
-    """The function of a higher layer that carries out a method."""
-    return load(HOMES[method])
+def load_method(method: str) -> Any:
+    """Load the function of a higher layer that implements a method."""
+    return load_object(HOMES[method])
 
 
-def load(home: str) -> Any:
-    """What stands at "module:NAME"."""
-    module, _, name = home.partition(":")
+def load_object(path: str) -> Any:
+    """Load the object at a path "module:NAME"."""
+    module, _, name = path.partition(":")
     return getattr(import_module(module), name)
