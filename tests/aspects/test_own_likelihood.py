@@ -117,7 +117,7 @@ def test_what_a_chain_keeps_is_what_its_features_say(likelihood, prior):
     assert chain.state.whole[COLUMNS] > 0
     # where nobody sees features of one option, these come and go without a note in the sums of
     # single options
-    names = {TASTE: ("own", "option", "shared", "pair"), ALIKE: ("shared", "pair"), WHOLE: ()}[
+    names = {TASTE: ("own_sum", "option", "shared", "pair"), ALIKE: ("shared", "pair"), WHOLE: ()}[
         likelihood
     ]
     for name in names:
