@@ -515,15 +515,17 @@ def list_attributes_near_zero(
     ]
 
 
-def average_probabilities(
+def predict_probabilities(
     posterior: "xarray.Dataset",
     population: "TasteDistribution",
     matrix: np.ndarray,
     task_of_row: np.ndarray,
     respondent_of_row: np.ndarray,
     random_seed: Any,
-) -> np.ndarray:
-    r"""Return posterior mean choice probabilities, (rows,).
+    return_se: bool = False,
+    ci: float | None = None,
+) -> list[np.ndarray]:
+    r"""Return posterior mean choice probabilities (rows,), with errors and interval ends on demand.
 
     The mean is over draws of a known person's tastes, or over new people.
 
@@ -531,58 +533,25 @@ def average_probabilities(
         \bar p_n = \frac1S \sum_s p(\beta_n^{(s)}), \qquad
         \bar p_\text{new} = \frac{1}{SR} \sum_{s,r} p(\beta^{(s,r)}), \quad
         \beta^{(s,r)} \text{ from the population of draw } s
-    """
-    means = np.empty(len(matrix))
-    for rows, p in _iterate_probabilities(
-        posterior, population, matrix, task_of_row, respondent_of_row, random_seed
-    ):
-        means[rows] = p.mean(axis=1)
-    return means
 
-
-def probability_errors(
-    posterior: "xarray.Dataset",
-    population: "TasteDistribution",
-    matrix: np.ndarray,
-    task_of_row: np.ndarray,
-    respondent_of_row: np.ndarray,
-    random_seed: Any,
-) -> np.ndarray:
-    """Return Monte Carlo standard errors of `average_probabilities`, (rows,).
-
-    For new people, they are errors of means over the people of each draw.
+    For new people, standard errors are of means over the people of each draw, and intervals are
+    also over people.
     """
     from thali._posterior.summary import mean_errors
 
     sizes = posterior.sizes
-    errors = np.empty(len(matrix))
+    shape = -1, sizes["chain"], sizes["draw"]
+    means, errors, low, high = np.empty((4, len(matrix)))
     for rows, p in _iterate_probabilities(
         posterior, population, matrix, task_of_row, respondent_of_row, random_seed
     ):
-        draw_means = p.reshape(len(rows), -1, sizes["chain"] * sizes["draw"]).mean(axis=1)
-        errors[rows] = mean_errors(draw_means.reshape(len(rows), sizes["chain"], sizes["draw"]))
-    return errors
-
-
-def probability_intervals(
-    posterior: "xarray.Dataset",
-    population: "TasteDistribution",
-    matrix: np.ndarray,
-    task_of_row: np.ndarray,
-    respondent_of_row: np.ndarray,
-    random_seed: Any,
-    ci: float,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return lower and upper ends of intervals of probabilities over draws, each (rows,).
-
-    For new people, intervals are also over people.
-    """
-    ends = np.empty((2, len(matrix)))
-    for rows, p in _iterate_probabilities(
-        posterior, population, matrix, task_of_row, respondent_of_row, random_seed
-    ):
-        ends[:, rows] = interval_ends(p.T, ci)
-    return ends[0], ends[1]
+        means[rows] = p.mean(axis=1)
+        if return_se:
+            draw_means = p.reshape(len(rows), -1, shape[1] * shape[2]).mean(axis=1)
+            errors[rows] = mean_errors(draw_means.reshape(shape))
+        if ci is not None:
+            low[rows], high[rows] = interval_ends(p.T, ci)
+    return [means, *[errors] * return_se, *([] if ci is None else [low, high])]
 
 
 def _iterate_probabilities(
