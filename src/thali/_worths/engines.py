@@ -129,12 +129,12 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
             )
         problem = model._build_problem(source)
 
-        def chains(draws: int, seed: Any) -> list[LatticeChain]:
+        def build_chains(draws: int, seed: Any) -> list[LatticeChain]:
             assert problem.respondents is not None  # computed once, before threads need it
             return [LatticeChain(problem, draws, rng) for rng in spawn_generators(seed, run.chains)]
 
         return _build_population_sampling(
-            problem, source, run, chains, lambda: problem.respondents.score_dependence
+            problem, source, run, build_chains, lambda: problem.respondents.score_dependence
         )
 
     def get_draws(self, model: Any) -> WorthDraws:
@@ -160,14 +160,14 @@ def _build_population_sampling(
 ) -> Sampling[Any]:
     """Build the run of chains of one population."""
 
-    def tree(chains: Any) -> Any:
+    def convert_to_tree(chains: Any) -> Any:
         treatment = dependence()
         attributes = describe_run(run)
         return build_chains_tree(
             problem, chains, attributes | ({} if treatment is None else treatment.attributes)
         )
 
-    return build_sampling(source, run, chains, tree)
+    return build_sampling(source, run, chains, convert_to_tree)
 
 
 def describe_run(run: Run) -> dict[str, Any]:
@@ -211,13 +211,13 @@ class TrajectoryEngine(LaplaceEngine):
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         problem = model._build_problem(source, default_adjustment=INDEPENDENT)
 
-        def chains(draws: int, seed: Any) -> list[TrajectoryChain]:
+        def build_chains(draws: int, seed: Any) -> list[TrajectoryChain]:
             sampler = Sampler(problem.power_marginal)
             rngs = spawn_generators(seed, run.chains)
             return [TrajectoryChain(sampler, draws, run.tune, run.thin or 1, rng) for rng in rngs]
 
         return _build_population_sampling(
-            problem, source, run, chains, lambda: problem.respondents.power_dependence
+            problem, source, run, build_chains, lambda: problem.respondents.power_dependence
         )
 
 

@@ -124,7 +124,7 @@ class WorthDraws(NamedTuple):
     def question_probabilities(self, data: Any, has_ties: bool) -> AnswerProbabilities:
         """Return a function from a slice of questions to answer probabilities."""
 
-        def of_questions(questions: slice) -> np.ndarray:
+        def compute_probabilities(questions: slice) -> np.ndarray:
             if isinstance(data, Choices):
                 start, members = slice_sets(data.start, questions, data.members)
                 return self.set_probabilities(start, members, data.worst is not None)
@@ -136,7 +136,7 @@ class WorthDraws(NamedTuple):
             )
             return self.outcome_probabilities(p, has_ties).reshape(self.n_draws, -1)
 
-        return of_questions
+        return compute_probabilities
 
     def subtract_option_covariates(self, x: np.ndarray, cells: Any, questions: slice) -> np.ndarray:
         """Subtract covariates of options from covariates, as log worths include their effects."""

@@ -45,17 +45,19 @@ class IndividualsEngine(LaplaceEngine):
         """Build the run of chains for a fit to these data."""
         problem = model._build_problem(source)
 
-        def chains(draws: int, seed: Any) -> list[Any]:
+        def build_chains(draws: int, seed: Any) -> list[Any]:
             settings = draws, run.tune, run.thin or 1
             return [
                 problem.build_chain(*settings, rng) for rng in spawn_generators(seed, run.chains)
             ]
 
-        def tree(chains: Sequence[Any]) -> Any:
+        def convert_to_tree(chains: Sequence[Any]) -> Any:
             records = [problem.record_class(**draws) for draws in collect_draws(chains)]
             return problem.build_tree_from_records(records, describe_run(run))
 
-        return build_sampling(source, run, chains, tree, FIRST_DRAWS, self.completed)
+        return build_sampling(
+            source, run, build_chains, convert_to_tree, FIRST_DRAWS, self.completed
+        )
 
     def get_respondent_draws(self, model: Any) -> RespondentDraws:
         """Return the draws of all respondents."""
