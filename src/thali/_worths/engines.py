@@ -62,15 +62,15 @@ class WorthsEngine(Engine):
             raise no_covariates_error()
         return self.get_draws(model)
 
-    def quantities(self, model: Any) -> Quantities:
+    def get_quantities(self, model: Any) -> Quantities:
         """Return the quantities that chains are judged by, each (chains, draws).
 
         The spread and the log-likelihood are judged separately.
         """
         view = model._view
-        return model._draws.quantities(view.pairs if view.data_kind == PAIRS else None)
+        return model._draws.get_quantities(view.pairs if view.data_kind == PAIRS else None)
 
-    def scores(
+    def build_scores_table(
         self, model: Any, scale: ScoreScale, by: Any, random_seed: Any, ci: float
     ) -> "pandas.DataFrame":
         """Return a table of scores of the options."""
@@ -85,19 +85,21 @@ class WorthsEngine(Engine):
         """Return log probabilities of all choices of each respondent jointly."""
         return model._prediction_draws.log_predictive(choices)
 
-    def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+    def check_replicates(
+        self, model: Any, data: Any, random_seed: Any, ci: float
+    ) -> "pandas.DataFrame":
         """Compare observed answers with replicates, as a table."""
-        return model._draws.check(data, random_seed, ci)
+        return model._draws.check_replicates(data, random_seed, ci)
 
-    def predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
         """Return a table of observed and predicted proportions."""
-        return model._draws.predictions(data, ci)
+        return model._draws.tabulate_predictions(data, ci)
 
     def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
         """Sample the prior once with each generator, with data of the same design."""
         return sample_worths_prior(problem, rngs)
 
-    def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+    def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
         """Simulate data at every draw of a fit, arrays (chain, draw, ...) by variable."""
         return simulate_replicates(problem, model._draws, model._view.shape, rng)
 

@@ -226,7 +226,7 @@ class WorthDraws(NamedTuple):
 
     # Comparison with observed answers -------------------------------------------------------------
 
-    def check(self, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+    def check_replicates(self, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
         """Compare observed answers with replicates, as a table."""
         questions = data.questions(self.nu is not None)
         check_unweighted(questions)
@@ -234,7 +234,7 @@ class WorthDraws(NamedTuple):
         respondents = [self.take(draws)._pool_respondents(data, questions, self.nu is not None)]
         return check_answers(questions, respondents, len(draws), random_seed, ci)
 
-    def predictions(self, data: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_predictions(self, data: Any, ci: float) -> "pandas.DataFrame":
         """Return a table of observed and predicted proportions."""
         questions = data.questions(False)
         return predict_answers(
@@ -247,7 +247,7 @@ class WorthDraws(NamedTuple):
             self.question_probabilities(data, has_ties), questions.times
         )
 
-    def quantities(self, pairs: Any) -> Quantities:
+    def get_quantities(self, pairs: Any) -> Quantities:
         """Return the quantities that chains are judged by, each (chains, draws).
 
         The spread and the log-likelihood are judged separately. `pairs`: both options of each

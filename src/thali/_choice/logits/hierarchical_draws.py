@@ -212,8 +212,8 @@ class TasteDistribution:
         tastes = self.scale.compute_tastes(normal)
         if not self.attention.names:
             return tastes
-        rates = self.attention.rates(self._rates[draws], self._odds[draws], like)
-        return np.where(self.attention.heeded(luck < rates), tastes, 0.0)
+        rates = self.attention.attention_rates(self._rates[draws], self._odds[draws], like)
+        return np.where(self.attention.is_heeded(luck < rates), tastes, 0.0)
 
 
 N_NEW_PEOPLE = 4  # new people drawn for each draw of the population
@@ -289,12 +289,12 @@ def build_tree(
     }
     if is_pointwise(len(chosen), draws["log_likelihood"].size):
         sampled = {name: posterior[name] for name in ("chain", "draw")}
-        heeded = np.where(attention.heeded(draws["attends"]), draws["beta"], 0.0)
+        heeded = np.where(attention.is_heeded(draws["attends"]), draws["beta"], 0.0)
         pointwise = ("chain", "draw", "task"), _choice_log_probabilities(problem, heeded)
         groups["log_likelihood"] = xr.Dataset({"chosen": pointwise}, sampled)
     densities = _log_prior(problem, draws["mean"], draws["covariance"], draws["beta"])
     if attention.names:
-        rates, attends = attention.rates(draws["rate"], draws["effect"]), draws["attends"]
+        rates, attends = attention.attention_rates(draws["rate"], draws["effect"]), draws["attends"]
         densities["attends"] = np.log(np.where(attends, rates, 1.0 - rates)).sum(axis=(2, 3))
     if attention.people is not None:
         rate, effect = draws["rate"], draws["effect"]
@@ -382,7 +382,7 @@ def build_posterior_group(
     if scale.sign.any():
         tastes = tastes @ scale.steps.T
     if attention.names:
-        tastes = np.where(attention.heeded(attends), tastes, 0.0)
+        tastes = np.where(attention.is_heeded(attends), tastes, 0.0)
     variables = {
         "mean": ((*dims, "coefficient"), scale.rescale_means(mean[:, :, 0])),
         "covariance": (
@@ -431,7 +431,7 @@ def _average_rates(rate: np.ndarray, effect: np.ndarray, attention: Attention) -
     # one draw at a time, as the rates of all people take much memory
     means = np.empty_like(rate)
     for draw in np.ndindex(rate.shape[:2]):
-        means[draw] = attention.rates(rate[draw], effect[draw]).mean(axis=0)
+        means[draw] = attention.attention_rates(rate[draw], effect[draw]).mean(axis=0)
     return means
 
 

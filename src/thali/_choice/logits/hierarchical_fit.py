@@ -163,7 +163,7 @@ def _posterior_means(
     has_sign = np.abs(scale.steps) @ (scale.sign != 0.0) > 0.0
     people_means = tastes.mean("respondent").values
     if attention.names:  # mean over attentive people
-        heeding = attention.heeded(posterior["attends"].values).mean(axis=(0, 1, 2))
+        heeding = attention.is_heeded(posterior["attends"].values).mean(axis=(0, 1, 2))
         people_means = np.divide(
             people_means, heeding, out=np.zeros_like(people_means), where=heeding > 0.0
         )
@@ -205,8 +205,8 @@ def sample_taste_prior(
         beta = scale.apply_signs(beta)
         rate = rng.random(len(attention.names))
         effect = rng.standard_normal((n_columns, len(rate)))
-        attends = rng.random((n_people, len(rate))) < attention.rates(rate, effect)
-        heeded = np.where(attention.heeded(attends), beta, 0.0)
+        attends = rng.random((n_people, len(rate))) < attention.attention_rates(rate, effect)
+        heeded = np.where(attention.is_heeded(attends), beta, 0.0)
         utility = (matrix * heeded[person_of_row]).sum(axis=1)
         noisy_utility = utility + rng.gumbel(
             size=utility.size
