@@ -13,7 +13,7 @@ from thali._aspects.populations.group_chains import GroupChain, build_group_task
 from thali._aspects.populations.several_groups import prepare_groups
 from thali._aspects.state import ALPHA, COLUMNS, SWEEPS, replica
 from thali._data.groups import GroupedData
-from thali._posterior.summary import convergence
+from thali._posterior.summary import compute_diagnostics
 
 
 def pair(first, second):
@@ -78,7 +78,7 @@ def columns_owned_by(draws, owners):
 def mean_and_error(values):
     """Mean of draws and its Monte Carlo error."""
     values = np.asarray(values, float)
-    return values.mean(), values.std() / np.sqrt(convergence(values[None, None])[0][0])
+    return values.mean(), values.std() / np.sqrt(compute_diagnostics(values[None, None])[0][0])
 
 
 def small_chain(of_task, matrix, weights, unique, cls=GroupChain):

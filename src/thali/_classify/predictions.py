@@ -9,7 +9,7 @@ from thali._arguments import check_integer
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
 from thali._labels import index_labels, shorten
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._posterior.interval import INTERVAL, interval_tails
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
 from .dask_blocks import is_dask_array, map_prediction_blocks, refuse_block_errors
@@ -341,7 +341,7 @@ class Predictions(ScikitLearn):
         (rng,) = spawn_generators(random_seed, 1)
         replicate_interval = np.quantile(
             _count_replicated_labels(self, matrix, predicted, bin_index, filled, rng),
-            tails_of(ci),
+            interval_tails(ci),
             axis=0,
         )
         observed, (low, high) = (

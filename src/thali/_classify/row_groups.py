@@ -96,8 +96,8 @@ def compute_mean_errors(probabilities: np.ndarray, n_chains: int) -> np.ndarray:
 
     `probabilities` has shape (rows, draws, K).
     """
-    from thali._posterior.summary import mean_errors
+    from thali._posterior.summary import compute_mean_errors
 
     n_rows, _, n_classes = probabilities.shape
     draws = np.moveaxis(probabilities, 1, 2).reshape(n_rows * n_classes, n_chains, -1)
-    return mean_errors(draws).reshape(n_rows, n_classes)
+    return compute_mean_errors(draws).reshape(n_rows, n_classes)

@@ -67,7 +67,7 @@ PLACES = {
     "Similarities": "thali._data.similarities.similarities:Similarities",
     "Standard": "thali._classify.input:Standardization",
     "TasteScale": "thali._choice.logits.hierarchical_draws:TasteScale",
-    "Thermodynamic": "thali._posterior.evidence:Thermodynamic",
+    "Thermodynamic": "thali._posterior.evidence:ThermodynamicIntegral",
     "TrainingData": "thali._data.rows:TrainingData",
     "Triplets": "thali._data.triplets.triplets:Triplets",
     "Value": "thali.errors:Value",

@@ -27,7 +27,7 @@ from thali._people.populations import INDEPENDENT, individuals_required_error
 from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence import Advice
 from thali._posterior.dependence import Dependence
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._posterior.interval import INTERVAL, interval_tails
 from thali.errors import Argument, ArgumentError, Setting
 
 from .chains import Sampler
@@ -368,7 +368,7 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
     rows[:n] -= rows[:n].mean(axis=0)
     estimate = rows @ estimates.point
     error = np.sqrt(np.einsum("ij,jk,ik->i", rows, estimates.covariance, rows))
-    tail = tails_of(ci)[1]
+    tail = interval_tails(ci)[1]
     multiplier = (
         float(stdtrit(estimates.df, tail)) if math.isfinite(estimates.df) else float(ndtri(tail))
     )

@@ -36,7 +36,7 @@ from thali._model.next_question import (
 )
 from thali._model.option_sets import is_best_worst, pair_indices, set_indices, tabulate_outcomes
 from thali._model.predictive_check import select_draws
-from thali._posterior.summary import mean_errors
+from thali._posterior.summary import compute_mean_errors
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -189,7 +189,9 @@ class WorthDraws(NamedTuple):
         """Average probabilities over draws; with standard errors as a second row."""
         if not return_se:
             return p.mean(axis=0)[None]
-        return np.stack([p.mean(axis=0), mean_errors(p.T.reshape(p.shape[1], self.chains, -1))])
+        return np.stack(
+            [p.mean(axis=0), compute_mean_errors(p.T.reshape(p.shape[1], self.chains, -1))]
+        )
 
     def tabulate_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
         """Return a table of mean outcome probabilities, one row per pair: a, b, p_a, p_tie, p_b."""
@@ -302,10 +304,10 @@ def tabulate_worths(draws: WorthDraws, ci: float) -> "pandas.DataFrame":
     """Return a table of worths by option, highest first: log_worth, sd, low, high, share."""
     import pandas as pd
 
-    from thali._posterior.interval import tails_of
+    from thali._posterior.interval import interval_tails
     from thali._tables import Table
 
-    low, high = np.quantile(draws.log_worths, tails_of(ci), axis=0)
+    low, high = np.quantile(draws.log_worths, interval_tails(ci), axis=0)
     weights = draws.weights
     mean = draws.log_worths.mean(axis=0)
     columns = {"log_worth": mean, "sd": draws.log_worths.std(axis=0), "low": low, "high": high}

@@ -20,7 +20,7 @@ from thali._people.latent_classes import (
     label_free_quantities,
     membership_probabilities,
 )
-from thali._posterior.view import Posterior, flat
+from thali._posterior.view import Posterior, flatten_chains
 
 from ..draws.covariate_lifts import read_cells
 from ..draws.feature_columns import read_columns
@@ -156,7 +156,7 @@ class RespondentChoiceResults(RespondentResults):
     def ranks(self, every_rank: bool, ci: float) -> "pandas.DataFrame":
         """Return a table of ranks by the common weights."""
         return tabulate_ranks(
-            flat(self.posterior.common_worth), self.posterior.labels, every_rank, ci
+            flatten_chains(self.posterior.common_worth), self.posterior.labels, every_rank, ci
         )
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:

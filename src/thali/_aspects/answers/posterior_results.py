@@ -256,7 +256,7 @@ class RespondentResults(GroupResults):
         match_features: Callable[[float, float], MatchedFeatures],
         ci: float,
     ) -> "pandas.DataFrame":
-        common = self.posterior.of_common()
+        common = self.posterior.select_common()
         return load_results(common).features(
             min_probability, similar, partial(match_posterior, common), ci
         )

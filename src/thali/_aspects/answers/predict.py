@@ -89,11 +89,11 @@ class AskedSets:
 
     def means(self, draws: np.ndarray, return_se: bool) -> Any:
         """Return mean probabilities for each set, and Monte Carlo errors with `return_se`."""
-        from thali._posterior.summary import mean_errors
+        from thali._posterior.summary import compute_mean_errors
 
         estimates: list[Any] = [draws.mean(axis=0)]
         if return_se:
-            estimates.append(mean_errors(draws.T.reshape(draws.shape[1], self.chains, -1)))
+            estimates.append(compute_mean_errors(draws.T.reshape(draws.shape[1], self.chains, -1)))
         if not self.paired:
             sizes = np.array(list(map(len, self.places)))
             ends = np.cumsum(sizes * (sizes - 1) if self.answers else sizes)[:-1]
@@ -126,7 +126,7 @@ def compute_prediction_errors(
     lift: CovariateLift | None,
 ) -> "np.ndarray | list[np.ndarray]":
     """Compute Monte Carlo errors of `predict_means`, in the same form."""
-    from thali._posterior.summary import mean_errors
+    from thali._posterior.summary import compute_mean_errors
 
     option_indices, paired = set_indices(sets, labels)
     errors, sizes = [], []
@@ -148,7 +148,7 @@ def compute_prediction_errors(
             )
             draws = draw_probabilities(slice(0, columns.n_draws))
             sizes += np.diff(starts).tolist()
-        errors.append(mean_errors(draws.T.reshape(draws.shape[1], n_chains, -1)))
+        errors.append(compute_mean_errors(draws.T.reshape(draws.shape[1], n_chains, -1)))
     all_errors = np.concatenate(errors) if errors else np.empty(0)
     return all_errors if paired else np.split(all_errors, np.cumsum(sizes)[:-1])
 

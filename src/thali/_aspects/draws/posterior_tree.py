@@ -9,8 +9,8 @@ import numpy as np
 from thali._inference.threads import choose_longest_chains
 from thali._model.stored_choices import MAX_PAIRS
 from thali._posterior.densities import add_log_prior
-from thali._posterior.store import origin, tree_of
-from thali._posterior.view import parted
+from thali._posterior.store import build_tree, describe_origin
+from thali._posterior.view import split_draws
 from thali.errors import DataError
 
 from .feature_columns import FeatureColumns, concatenate_chain_columns
@@ -109,7 +109,9 @@ class KeptDraws(NamedTuple):
         for name, variable in dataset.data_vars.items():
             variable.attrs["description"] = (_DESCRIPTIONS | descriptions)[str(name)]
         stats = _collect_stats([chain.stats for chain in self.chains])
-        return parted(dataset) | {"sample_stats": xr.Dataset(stats, {"chain": dataset["chain"]})}
+        return split_draws(dataset) | {
+            "sample_stats": xr.Dataset(stats, {"chain": dataset["chain"]})
+        }
 
 
 def select_kept_draws(chains: Sequence["ChainDraws"]) -> KeptDraws:
@@ -171,7 +173,7 @@ def build_datatree(
         )
         by_chain = {name: array.reshape(shape) for name, array in log_priors.items()}
         add_log_prior(groups, by_chain, LOG_PRIOR_NOTES)
-    return tree_of(groups, {**origin(), **(attrs or {})})
+    return build_tree(groups, {**describe_origin(), **(attrs or {})})
 
 
 def _collect_stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:

@@ -14,7 +14,7 @@ from thali._inference.threads import run_in_threads
 from thali._inference.warn import warn
 from thali._model.evidence import EvidenceRun, check_finished
 from thali._model.sampling import check_unchanged
-from thali._posterior.evidence import LogEvidence, along_temperatures
+from thali._posterior.evidence import LogEvidence, estimate_log_evidence
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError
 
 from ..draws.feature_columns import concatenate_chain_columns
@@ -88,7 +88,7 @@ def run_ladders(
         accepted = np.sum([chain.ladder.accepted for chain in ladders], axis=0)
         tried = np.sum([chain.ladder.tried for chain in ladders], axis=0)
         rates = accepted / np.maximum(tried, 1.0)
-        return along_temperatures(
+        return estimate_log_evidence(
             beta, _stack_energies(ladders), rates, constant(ladders[0])
         ), ladders
 

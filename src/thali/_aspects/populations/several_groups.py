@@ -21,7 +21,7 @@ from thali._people.populations import (
     unknown_respondents_error,
 )
 from thali._people.respondent_columns import RespondentCovariates, build_covariates
-from thali._posterior.dependence import of_one_person
+from thali._posterior.dependence import single_respondent_error
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
@@ -178,7 +178,7 @@ class IndividualRespondents(SeveralGroups):
                 " one group.",
             )
         if len(fit_data) < 2:
-            raise of_one_person(self.people)
+            raise single_respondent_error(self.people)
         return super().convert_data(fit_data, convert)
 
     def describe_data(self, data: Any) -> str:

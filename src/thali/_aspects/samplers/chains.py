@@ -11,7 +11,7 @@ from thali._inference.arrays import Arrays, unflatten_tuple, unpack_generators
 from thali._inference.chains import FIRST_DRAWS, Chain
 from thali._inference.chains import run_chains as run
 from thali._inference.seeds import spawn_generators
-from thali._posterior.summary import convergence
+from thali._posterior.summary import compute_diagnostics
 
 from ..moves.tuning import build_tuning, compute_acceptance_rates, select_tuning
 from ..operations import cache_at
@@ -454,7 +454,7 @@ def choose_thin(pilot_statistics: Sequence[np.ndarray], min_thin: int, max_thin:
     """
     start = len(pilot_statistics[0]) // PILOT_PARTS
     draws = np.moveaxis(np.stack(pilot_statistics)[:, start:], 2, 0)
-    ess = convergence(draws)[0]
+    ess = compute_diagnostics(draws)[0]
     times = draws[0].size / ess[np.isfinite(ess)]
     if not times.size:
         return max_thin

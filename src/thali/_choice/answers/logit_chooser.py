@@ -432,12 +432,12 @@ class LogitChooser(Chooser):
         return self.tastes, self._compute_class_weights(np.eye(1, len(self.membership), person)[0])
 
     def errors(self, draws: np.ndarray, chain: np.ndarray) -> np.ndarray:
-        from thali._posterior.summary import mean_errors
+        from thali._posterior.summary import compute_mean_errors
 
         if self.is_estimate:
             return draws[1:].std(axis=0, ddof=1)
         chains = len(np.unique(chain))
-        return mean_errors(np.moveaxis(draws.reshape(chains, -1, draws.shape[1]), 2, 0))
+        return compute_mean_errors(np.moveaxis(draws.reshape(chains, -1, draws.shape[1]), 2, 0))
 
 
 def iterate_level_differences(

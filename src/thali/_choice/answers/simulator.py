@@ -14,7 +14,7 @@ from thali._model.finding import Finding, Text
 from thali._model.phrases import phrase
 from thali._page import encode_json
 from thali._people.respondent_columns import MAX_VALUES, MarketRespondents, RespondentColumn
-from thali._posterior.interval import INTERVAL, interval_name, level_name, tails_of
+from thali._posterior.interval import INTERVAL, describe_interval, format_level, interval_tails
 from thali.errors import DataWarning
 
 from .chooser import FIRST_CHOICE, LOGIT, RANDOMISED
@@ -396,14 +396,14 @@ def build_simulator_finding(
     names = [*offered.products, *([] if offered.none is None else [offered.none])]
     no_choice = [] if offered.none is None or draws.none is None else [draws.none]
     share_draws = draws.shares([[*offered.products.values(), *no_choice]])[0]
-    mean, low, high = draws.summarize(share_draws, tails_of(ci))
+    mean, low, high = draws.summarize(share_draws, interval_tails(ci))
     shares = tuple(
         FormattedShare(name, *(f"{100 * figure:.1f}" for figure in figures))
         for name, figures in zip(names, np.transpose([mean, low, high, high - low]), strict=True)
     )
     winner = shares[int(mean.argmax())]
     facts = {"first": winner.name, "mean": winner.mean, "low": winner.low, "high": winner.high}
-    facts |= {"what": offered.description, "interval": interval_name(ci)}
+    facts |= {"what": offered.description, "interval": describe_interval(ci)}
     sentence = phrase(ENGLISH, "market", **facts)
     products = [
         (name, _format_levels(draws.attributes, product))
@@ -427,7 +427,7 @@ def build_simulator_finding(
             _format_script_data(draws, offered, ci, price),
             tuple(products),
             shares,
-            interval_name(ci),
+            describe_interval(ci),
         ),
     )
 
@@ -474,9 +474,9 @@ def _format_script_data(
         "offers_none": offered.none is not None,
         "products": list(offered.products.items()),
         "people": None if draws.people is None else draws.people.to_json(),
-        "tails": tails_of(ci),
-        "interval": interval_name(ci),
-        "interval_words": f"{level_name(ci)} of the draws",
+        "tails": interval_tails(ci),
+        "interval": describe_interval(ci),
+        "interval_words": f"{format_level(ci)} of the draws",
     }
     return encode_json(script_data)
 

@@ -12,7 +12,7 @@ from thali._data.experiments.scheme import INSIDE, Scheme
 from thali._data.roles import simplify_name
 from thali._inference.warn import warn
 from thali._labels import shorten, suggest
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali.errors import Argument, ArgumentError, DataError, EstimateWarning
 
 from .chooser import Chooser, between_chain_error, check_probability
@@ -88,7 +88,7 @@ def tabulate_willingness_to_pay(
     amount_draws = chooser.compute_once(
         ("compensations", price, max_draws), lambda: compute_compensations(fewer, prices, changes)
     )
-    tails = tails_of(ci)
+    tails = interval_tails(ci)
     by_respondent = amount_draws[0]
     if not fewer.is_estimate:
         by_respondent = _respondent_quantiles(amount_draws, fewer, prices, [0.5])[0]
@@ -524,7 +524,7 @@ def _describe_price_effect(
         is_established = abs(mean) > ndtri((1.0 + ci) / 2.0) * error
     else:
         mean, error = rise_draws.mean(), rise_draws.std()
-        low, high = quantiles(rise_draws, tails_of(ci))
+        low, high = quantiles(rise_draws, interval_tails(ci))
         is_established = low > 0.0 or high < 0.0
     name = chooser.data.scheme.names[prices.attribute]
     z = f"(z = {mean / error if error > 0.0 else 0.0:z.1f})"

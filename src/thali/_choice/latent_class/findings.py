@@ -24,7 +24,7 @@ from thali._model.finding import (
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._posterior.interval import interval_name
+from thali._posterior.interval import describe_interval
 
 from ..answers.english import ENGLISH
 from ..answers.findings import RESPONDENT_FINDINGS, build_choice_makers, report_check, report_levels
@@ -75,7 +75,7 @@ def report_class_odds(model: "LatentClassLogit", settings: AnswerSettings) -> Fi
         return None
     table = model.respondents.effects(settings.ci)
     certain = [row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0]
-    interval = interval_name(settings.ci)
+    interval = describe_interval(settings.ci)
     sentence = phrase(ENGLISH, "latent.odds.none", interval=interval)
     if certain:
         row = min(certain, key=lambda effect: effect["p_value"])

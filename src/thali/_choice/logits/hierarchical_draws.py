@@ -9,8 +9,8 @@ import numpy as np
 
 from thali._inference.chains import cut_records
 from thali._inference.seeds import build_seed_sequence
-from thali._posterior.store import BITS, described_draws
-from thali._posterior.view import PosteriorTree, flat
+from thali._posterior.store import BITS, build_draws
+from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..answers.check import (
@@ -264,7 +264,7 @@ def build_tree(
     import xarray as xr
 
     from thali._posterior.densities import add_log_prior, is_pointwise
-    from thali._posterior.store import origin, tree_of
+    from thali._posterior.store import build_tree, describe_origin
 
     used_chains, records = cut_records(chains)
     draws = {name: np.stack([part[name] for part in records]) for name in records[0]}
@@ -301,7 +301,7 @@ def build_tree(
         densities[_TYPICAL] = np.log(rate * (1.0 - rate)).sum(axis=2)
         densities[EFFECT] = -0.5 * (effect**2 + np.log(2.0 * np.pi)).sum(axis=(2, 3))
     add_log_prior(groups, densities, {name: _NOTES[name] for name in densities})
-    return tree_of(groups, {**origin(), **attrs})
+    return build_tree(groups, {**describe_origin(), **attrs})
 
 
 def build_observed_group(chosen: np.ndarray) -> "xarray.Dataset":
@@ -414,7 +414,7 @@ def build_posterior_group(
             EFFECT: ((*dims, COVARIATE, "attribute"), effects),
         }
         coordinates[COVARIATE] = list(attention.people.names)
-    group = described_draws(variables, coordinates, log_likelihood.shape, _DESCRIPTIONS)
+    group = build_draws(variables, coordinates, log_likelihood.shape, _DESCRIPTIONS)
     group["mean"].attrs[_TASTE_NAMES] = json.dumps(list(scale.names))
     if tastes.size > MAX_EXACT_TASTES:
         group["beta"].attrs |= {
@@ -537,7 +537,7 @@ def predict_probabilities(
     For new people, standard errors are of means over the people of each draw, and intervals are
     also over people.
     """
-    from thali._posterior.summary import mean_errors
+    from thali._posterior.summary import compute_mean_errors
 
     sizes = posterior.sizes
     shape = -1, sizes["chain"], sizes["draw"]
@@ -548,7 +548,7 @@ def predict_probabilities(
         means[rows] = p.mean(axis=1)
         if return_se:
             draw_means = p.reshape(len(rows), -1, shape[1] * shape[2]).mean(axis=1)
-            errors[rows] = mean_errors(draw_means.reshape(shape))
+            errors[rows] = compute_mean_errors(draw_means.reshape(shape))
         if ci is not None:
             low[rows], high[rows] = interval_ends(p.T, ci)
     return [means, *[errors] * return_se, *([] if ci is None else [low, high])]
@@ -707,7 +707,7 @@ def build_chooser(
 
 def _read_attendance(posterior: "xarray.Dataset", data: "ChoiceExperiment") -> np.ndarray:
     """Return whether respondents attend to attributes, (draws, people, attributes)."""
-    modelled = flat(posterior["attends"].values)
+    modelled = flatten_chains(posterior["attends"].values)
     attends = np.ones((*modelled.shape[:2], len(data.attributes)), bool)
     attends[..., [data.attributes.index(str(name)) for name in posterior["attribute"].values]] = (
         modelled

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._posterior.summary import bulk_and_r_hat
+from thali._posterior.summary import compute_ess_and_r_hat
 from thali._posterior.view import PosteriorTree
 
 INTERPRETABLE = 1.05  # R-hat of a or sigma up to which it can be interpreted
@@ -38,7 +38,7 @@ def estimate_climb(posterior: PosteriorTree) -> LikelihoodGain | None:
 
 def parameter_r_hats(posterior: PosteriorTree) -> np.ndarray:
     """Return R-hat of a and of sigma, shape (2,)."""
-    return bulk_and_r_hat(
+    return compute_ess_and_r_hat(
         np.stack([posterior.draws[name].values for name in ("value_shape", "stability")])
     )[1]
 

@@ -13,8 +13,8 @@ from thali._model.engine import ChainEngine, Engine
 from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
-from thali._posterior.interval import interval_columns, tails_of
-from thali._posterior.view import PosteriorTree, flat
+from thali._posterior.interval import interval_columns, interval_tails
+from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
 from ..row_weights import refuse_fractional_weights
@@ -259,7 +259,9 @@ class VariationalEngine(AscentEngine):
         )
         return {
             "sd": distribution.std(),
-            **dict(zip(interval_columns(ci), map(distribution.ppf, tails_of(ci)), strict=True)),
+            **dict(
+                zip(interval_columns(ci), map(distribution.ppf, interval_tails(ci)), strict=True)
+            ),
         }
 
     def sample_relative_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:
@@ -372,7 +374,7 @@ def _collect_prediction_inputs(
     """Return draws and functions of the rows for predictions."""
     weights, design = model._view.draws["weights"].values, model._design_
     return (
-        flat(weights),
+        flatten_chains(weights),
         len(matrix),
         lambda block: design.apply(matrix[block]),
         lambda block: design.compute_logs(matrix[block]),

@@ -26,18 +26,18 @@ from .approximation import (
     check_approximation_size,
     fit_normal_approximation,
 )
-from .arguments import (
+from .arguments import read_prior
+from .chain import CoefficientChain, build_coefficient_problem
+from .cost_model import (
     DRAW_SECONDS,
     MAX_SAMPLING_SECONDS,
     MIN_ROWS_PER_COEFFICIENT,
-    build_sparse_columns,
     choose_thin,
     count_trajectories,
     estimate_approximation_seconds,
     estimate_sweep_seconds,
-    read_prior,
 )
-from .chain import CoefficientChain, build_coefficient_problem
+from .covariate_columns import build_sparse_columns
 from .draws import build_posterior_tree, compute_posterior_means
 from .gibbs_sweep import CoefficientProblem
 
@@ -153,12 +153,12 @@ class CoefficientSamplingEngine(ChainEngine):
     def check_chains(self, model: Any) -> "ConvergenceCheck":
         """Check the convergence of scales, log-likelihood and the largest coefficients."""
         from thali._posterior.convergence import check_convergence
-        from thali._posterior.summary import summary_table
+        from thali._posterior.summary import build_summary
 
         from .draws import MAX_CHECKED_COEFFICIENTS, collect_summary_draws
 
         return check_convergence(
-            summary_table(collect_summary_draws(model._view, MAX_CHECKED_COEFFICIENTS)),
+            build_summary(collect_summary_draws(model._view, MAX_CHECKED_COEFFICIENTS)),
             model._get_advice(),
         )
 
@@ -203,8 +203,9 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
                 matrix = build_sparse_columns(matrix, standard, prior.intercept).store_by_rows()
             data = matrix, source.codes[:rows], len(model.classes_), reference
             problem = build_coefficient_problem(*data, prior, False, source.counts[:rows])
+            has_bound = model._used_engine.has_bound
             return problem, dask_posterior or fit_normal_approximation(
-                problem, prior.eta, model._used_engine.has_bound
+                problem, prior.eta, has_bound
             )
 
         def start_chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:

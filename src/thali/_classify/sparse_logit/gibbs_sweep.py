@@ -26,15 +26,8 @@ from .horseshoe import (
     log_slab_prior,
     log_tau_prior,
 )
-from .trajectory import (
-    FIRST_SWEEPS,
-    adapt_step,
-    adapt_trajectory,
-    dot_row_vector,
-    draw_coefficients_by_column,
-    draw_coefficients_by_row,
-    move_along_trajectory,
-)
+from .normal_draws import dot_row_vector, draw_coefficients_by_column, draw_coefficients_by_row
+from .trajectory import FIRST_SWEEPS, adapt_step, adapt_trajectory, move_along_trajectory
 
 INTERCEPT_VARIANCE = 100.0
 ETA, LOG_STEP, TRIED, ACCEPTED = 0, 1, 2, 3  # indices in `CoefficientState.real`

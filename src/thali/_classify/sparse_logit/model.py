@@ -15,13 +15,8 @@ from thali._posterior.interval import INTERVAL
 from ..classifier import Classifier
 from ..dask_blocks import is_dask_array
 from ..input import compute_column_ranges, is_sparse
-from .arguments import (
-    choose_method,
-    choose_standardization,
-    find_reference_index,
-    read_prior,
-    refuse_large_sparse_matrix,
-)
+from .arguments import choose_standardization, find_reference_index, read_prior
+from .cost_model import choose_method, refuse_large_sparse_matrix
 from .draws import CoefficientTables, describe_scale
 from .engines import ENGINES
 from .maximum import build_observed_rows

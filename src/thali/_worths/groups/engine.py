@@ -7,8 +7,8 @@ import numpy as np
 
 from thali._model.predictive_check import merge_group_checks
 from thali._model.prior_sample import PriorSample
-from thali._posterior.interval import tails_of
-from thali._posterior.view import flat
+from thali._posterior.interval import interval_tails
+from thali._posterior.view import flatten_chains
 from thali.errors import ArgumentError
 
 from ..people.engine import IndividualsEngine
@@ -36,7 +36,7 @@ class GroupsEngine(IndividualsEngine):
     def select_group(self, model: Any, name: str) -> tuple[Any, WorthDraws]:
         """Return the data and draws of a group."""
         view, problem = model._view, model._build_problem(model._get_fit_data())
-        worths = flat(view.draws["group_log_worth"].sel(group=name).values)
+        worths = flatten_chains(view.draws["group_log_worth"].sel(group=name).values)
         no_coefficients = np.zeros((view.n_draws, 0))
         settings = (), np.zeros((view.n_options, 0)), view.lapse, problem.rule, view.shape[0]
         return problem.singles[name], WorthDraws(
@@ -87,11 +87,11 @@ def tabulate_differences(model: Any, ci: float) -> "pandas.DataFrame":
     from thali._tables import Table
 
     names, labels = model._groups, model._view.labels
-    worths = flat(model._view.draws["group_log_worth"].values)
+    worths = flatten_chains(model._view.draws["group_log_worth"].values)
     parts = {}
     for a, b in combinations(range(len(names)), 2):
         difference = worths[:, a] - worths[:, b]
-        low, high = np.quantile(difference, tails_of(ci), axis=0)
+        low, high = np.quantile(difference, interval_tails(ci), axis=0)
         columns = {
             "mean": difference.mean(axis=0),
             "sd": difference.std(axis=0),

@@ -36,7 +36,7 @@ from thali._model.segment_findings import (
     make_segment_makers,
 )
 from thali._model.settings import AnswerSettings
-from thali._posterior.interval import interval_name
+from thali._posterior.interval import describe_interval
 
 from .. import findings as of_one
 
@@ -148,7 +148,10 @@ def report_reach(model: Any, settings: AnswerSettings) -> Finding | None:
         "low": low,
         "high": high,
     }
-    facts |= {"interval": interval_name(settings.ci), "best": format_probability(best["best"])}
+    facts |= {
+        "interval": describe_interval(settings.ci),
+        "best": format_probability(best["best"]),
+    }
     rule = ENGLISH["reach.by"]
     if settings.none is not None:
         rule = phrase(ENGLISH, "reach.by.none", none=settings.none)

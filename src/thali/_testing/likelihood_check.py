@@ -1,4 +1,4 @@
-"""Three kinds of checks of a user's likelihood, in one table."""
+"""Three kinds of checks of a custom likelihood, in one table."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,18 +23,17 @@ from thali._compile.jit import compile_separately
 from thali._described import DescribedObject, Description
 from thali.errors import ArgumentError
 
-from .exact import transition_errors
+from .exact import compute_move_errors
 
-# Joint-distribution test by restarts: features from the prior, data from them, then a few sweeps of
-# the sampler
+# Joint-distribution test by restarts: draw features from the prior, simulate data, run a few sweeps
 #
 # If the sampler leaves the posterior of every data set invariant, features and weights have the
-# prior distribution after the sweeps as before, whatever the length of the run and the amount of
-# data. The restarts are independent, so that detection of an error does not depend on the mixing of
+# prior distribution before and after the sweeps, whatever the length of the run and the amount of
+# data. The restarts are independent, so the detection of an error does not depend on the mixing of
 # a long chain.
 
 
-SWEEPS_EACH = 20
+N_SWEEPS = 20
 NAMES = (
     "the log-likelihood",
     "alpha",
@@ -47,11 +46,10 @@ NAMES = (
 )
 
 
-def restart_scores(
-    prior: Any, likelihood: Any, observed: Any, rounds: int, weight_prior: Any, random_seed: int
+def compute_restart_scores(
+    prior: Any, likelihood: Any, observed: Any, n_rounds: int, weight_prior: Any, random_seed: int
 ) -> dict[Any, Any]:
-    """Means of some quantities before and after the sweeps, and the z-scores of their
-    differences."""
+    """Return means of quantities before and after the sweeps, and z-scores."""
     settings = {"weight_prior": weight_prior, "alpha": None, "tempering": False}
     task = build_task(prior, likelihood, observed, draws=1, tune=0, thin=10**9, **settings)
     rng = np.random.default_rng(random_seed)
@@ -59,70 +57,82 @@ def restart_scores(
     weights = task.model.weights
     empty = np.zeros((observed.n_options, 0)), np.zeros(0)
     start = {name: getattr(observed.fields, name) for name in likelihood.parameters}
-    whole, _ = compile_separately(
+    log_likelihood, _ = compile_separately(
         likelihood.log_likelihood,
         (likelihood.at(observed.fields, start), as_seen(empty[0]), empty[1]),
     )
-    before, after = [], []
-    for _ in range(rounds):
-        chain.states = stack_states([_from_prior(rng, prior, task.model, observed.n_options)])
-        own = likelihood.prior_parameters(observed, weights, rng)
-        chain.caches.parameters[0] = list(own.values())
-        new = likelihood.simulate(
-            likelihood.at(observed.original, own), *_contents(chain.state), rng
+    rows_before, rows_after = [], []
+    for _ in range(n_rounds):
+        chain.states = stack_states([_draw_state(rng, prior, task.model, observed.n_options)])
+        parameters = likelihood.prior_parameters(observed, weights, rng)
+        chain.caches.parameters[0] = list(parameters.values())
+        simulated = likelihood.simulate(
+            likelihood.at(observed.original, parameters), *_copy_features(chain.state), rng
         )
         observed.replace(
-            likelihood.at(new, {name: getattr(observed.original, name) for name in own})
+            likelihood.at(
+                simulated, {name: getattr(observed.original, name) for name in parameters}
+            )
         )
-        before.append(_quantities(chain, likelihood, whole, observed.fields, weights.expected()))
-        chain.run_until(SWEEPS_EACH)
-        after.append(_quantities(chain, likelihood, whole, observed.fields, weights.expected()))
-    first, last = np.array(before), np.array(after)
-    change = last - first
-    error = change.std(0) / np.sqrt(rounds)
-    z = np.divide(change.mean(0), error, out=np.zeros(error.size), where=error != 0.0)
+        rows_before.append(
+            _compute_quantities(
+                chain, likelihood, log_likelihood, observed.fields, weights.expected()
+            )
+        )
+        chain.run_until(N_SWEEPS)
+        rows_after.append(
+            _compute_quantities(
+                chain, likelihood, log_likelihood, observed.fields, weights.expected()
+            )
+        )
+    values_before, values_after = np.array(rows_before), np.array(rows_after)
+    change = values_after - values_before
+    std_error = change.std(0) / np.sqrt(n_rounds)
+    z = np.divide(change.mean(0), std_error, out=np.zeros(std_error.size), where=std_error != 0.0)
     names = (*NAMES, *(f"the parameter {name}" for name in likelihood.parameters))
     return {
         name: tuple(map(float, row))
-        for name, *row in zip(names, first.mean(0), last.mean(0), z, strict=True)
+        for name, *row in zip(names, values_before.mean(0), values_after.mean(0), z, strict=True)
     }
 
 
-def _from_prior(rng: np.random.Generator, prior: Any, model: Any, n: int) -> Any:
-    """A state drawn from the prior, alpha from Gamma(1, 1); features that the likelihood ignores
-    are only counted."""
+def _draw_state(rng: np.random.Generator, prior: Any, model: Any, n: int) -> Any:
+    """Draw a state from the prior, with alpha from Gamma(1, 1).
+
+    Features that the likelihood ignores are only counted.
+    """
     alpha = rng.standard_exponential()
     columns = prior.sample(n, alpha, rng).T
     sizes = columns.sum(1)
-    kept = columns[sizes >= model.lo]
-    count = len(kept)
+    counted_columns = columns[sizes >= model.lo]
+    n_columns = len(counted_columns)
     state = make_empty_state(n, 2 * len(columns) + MIN_FREE_ROWS)
-    state.Z[:count, :n] = kept
-    state.w[:count] = model.weights.random(rng, count)
-    state.m[:count] = kept.sum(1)
+    state.Z[:n_columns, :n] = counted_columns
+    state.w[:n_columns] = model.weights.random(rng, n_columns)
+    state.m[:n_columns] = counted_columns.sum(1)
     state.singles[:] = columns[sizes < model.lo].sum(0)
-    state.whole[COLUMNS] = count
+    state.whole[COLUMNS] = n_columns
     state.real[ALPHA] = alpha
     return state
 
 
-def _contents(state: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The features of the state, options by columns, and their weights: copies."""
+def _copy_features(state: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return copies of the features, shape (n_options, n_features), and weights."""
     columns = int(state.whole[COLUMNS])
     return state.Z[:columns, :-1].T.copy(), state.w[:columns].copy()
 
 
-def _quantities(
-    chain: Any, likelihood: Any, whole: Any, fields: Any, mean_weight: float
+def _compute_quantities(
+    chain: Any, likelihood: Any, log_likelihood: Any, fields: Any, mean_weight: float
 ) -> list[float]:
-    """The quantities of `NAMES`, and the parameters."""
-    state, values = chain.state, chain.caches.parameters[0].tolist()
-    fields = likelihood.at(fields, dict(zip(likelihood.parameters, values, strict=True)))
-    features, weights = _contents(state)
+    """Return the quantities of `NAMES`, and the parameters."""
+    state, parameter_values = chain.state, chain.caches.parameters[0].tolist()
+    fields = likelihood.at(fields, dict(zip(likelihood.parameters, parameter_values, strict=True)))
+    features, weights = _copy_features(state)
     sizes = features.sum(0)
     shared = weights[sizes > 1]
     return [
-        float(whole(fields, as_seen(features), weights)),
+        float(log_likelihood(fields, as_seen(features), weights)),
         float(state.real[ALPHA]),
         sizes.size + state.singles.sum(),
         (sizes == 1).sum() + state.singles.sum(),
@@ -130,26 +140,26 @@ def _quantities(
         features[0].sum() + state.singles[0],
         shared.sum(),
         (shared > mean_weight).sum(),
-        *values,
+        *parameter_values,
     ]
 
 
-STATES, CHANGES = 8, 25  # looked at, of each kind and state
+N_STATES, N_CHANGES = 8, 25  # numbers of states, and of changes of each kind and state
 LIMIT = 5.0  # standard errors; a correct likelihood exceeds it once in 200,000 checks
-# pi P - pi, of probabilities that are at most 1; and what rounding does to a log-likelihood that is
-# a sum of half a million terms, relative to it.
-EXACT, OF_LEVEL = 1e-12, 1e-11
+# Tolerance of pi P - pi for probabilities up to 1, and relative rounding error of a log-likelihood
+# that is a sum of half a million terms.
+ABSOLUTE, RELATIVE = 1e-12, 1e-11
 
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the table."""
+    """A line of the table."""
 
     check: str  # "naive", "exact" or "joint"
     compared: str
-    error: str  # the largest, with its unit
+    error: str  # the largest error, with its unit
     result: str  # "right", "WRONG" or "not run"
-    words: str = ""  # what is wrong, or why it was not run
+    words: str = ""  # the error, or why the check was not run
 
 
 @dataclass(frozen=True)
@@ -159,7 +169,7 @@ class LikelihoodCheck(DescribedObject):
     Attributes
     ----------
     ok : bool
-        Whether every check was run and found no error; `str` says what was not run, and why.
+        Whether every check was run and found no error; `str` reports skipped checks.
     checks : tuple of Check
     """
 
@@ -167,7 +177,7 @@ class LikelihoodCheck(DescribedObject):
 
     @property
     def ok(self) -> bool:
-        """Whether everything was checked and is right."""
+        """Whether every check was run and found no error."""
         return all(line.result == "right" for line in self.checks)
 
     def __bool__(self) -> bool:
@@ -179,7 +189,7 @@ class LikelihoodCheck(DescribedObject):
     def __str__(self) -> str:
         head = ("check", "comparison", "largest error", "result")
         rows = [head, *((c.check, c.compared, c.error, c.result) for c in self.checks)]
-        widths = [max(len(row[place]) for row in rows) for place in range(4)]
+        widths = [max(len(row[column]) for row in rows) for column in range(4)]
         lines = [
             "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip()
             for row in rows
@@ -194,30 +204,29 @@ def check(
     rounds: int = 5_000,
     random_seed: int = 1,
 ) -> LikelihoodCheck:
-    """Run every check on your likelihood, print a table and say in words what is wrong.
+    """Run every check on a custom likelihood, and print a table of errors.
 
-    - naive: the changes that moves make, by `of_pair` and `of_option`, against differences of
-      `log_likelihood`; the order of the features, which must not matter.
-    - exact: the transition matrix of the sampler's moves on a few entries, every outcome of every
-      random draw followed; it must leave the posterior made of `log_likelihood` as it is, `|pi P -
-      pi|` = 0.
-    - joint: features from the prior, data from `simulate`, then the sampler: the means of features,
-      weights, alpha and log-likelihood over many such rounds must not change. Only this check shows
-      whether `log_likelihood` is the density of the data that `simulate` draws. It compiles the
-      sampler, as `fit` does, and is left out without `simulate`, and when the others have found
-      something.
+    - naive: changes by moves, from `of_pair` and `of_option`, are compared with differences of
+      `log_likelihood`; the order of the features must have no effect.
+    - exact: the transition matrix of the sampler's moves on a few entries, with every outcome of
+      every random draw, must leave the posterior of `log_likelihood` unchanged, `|pi P - pi|` = 0.
+    - joint: features are drawn from the prior, data from `simulate`, then the sampler runs; the
+      means of features, weights, alpha and log-likelihood over many rounds must not change. Only
+      this check shows whether `log_likelihood` is the density of the data that `simulate` draws. It
+      compiles the sampler, as `fit` does, and is skipped without `simulate`, and after errors in
+      the other checks.
 
     Parameters
     ----------
     likelihood : thali.likelihoods.Custom
     data : NamedTuple
-        A few options, at least two: the checks are then fast, and with three or fewer, births and
-        deaths of features are among the exact checks. The joint check does not use the observed
+        A few options, at least two, so that the checks are fast; with three or fewer, the exact
+        checks include births and deaths of features. The joint check does not use the observed
         values.
     weight_prior : (shape, rate) or thali.likelihoods.Normal
-        Of the weights that are tried.
+        Prior of the weights.
     rounds : int
-        Of the joint check.
+        Number of rounds of the joint check.
     random_seed : int
 
     Returns
@@ -230,7 +239,7 @@ def check(
     ArgumentError
         If a function fails, or returns something that is not a finite number.
     DataError
-        If the data are no NamedTuple with `labels`.
+        If the data are not a NamedTuple with `labels`.
 
     References
     ----------
@@ -268,106 +277,123 @@ def check(
         raise ArgumentError("check requires data with at least two options.")
     rng = np.random.default_rng(random_seed)
     weights = build_weight_prior(weight_prior, likelihood)
-    states = states_of(IndianBuffet(), observed.n_options, weights, rng, STATES)
+    states = states_of(IndianBuffet(), observed.n_options, weights, rng, N_STATES)
     try_out(likelihood, observed, weights, compares=False)
     compiled, make_cache = likelihood.as_python(observed, weights)
     fields = observed.fields
 
-    def whole(features: Any, values: Any) -> Any:
+    def log_likelihood(features: Any, feature_weights: Any) -> Any:
         return called(
-            "log_likelihood", likelihood.log_likelihood, fields, as_seen(features), values
+            "log_likelihood", likelihood.log_likelihood, fields, as_seen(features), feature_weights
         )
 
     lines = [
-        *_changes(likelihood.terms, compiled, make_cache, whole, states, observed.labels, rng),
-        _order(whole, states, rng),
-        *_exact(compiled, make_cache, whole, states, observed.n_options, weights, rng),
+        *_check_changes(
+            likelihood.terms, compiled, make_cache, log_likelihood, states, observed.labels, rng
+        ),
+        _check_order(log_likelihood, states, rng),
+        *_check_moves(
+            compiled, make_cache, log_likelihood, states, observed.n_options, weights, rng
+        ),
     ]
     is_right = all(line.result == "right" for line in lines)
-    lines.append(_joint(likelihood, observed, weight_prior, rounds, random_seed, is_right))
-    found = LikelihoodCheck(tuple(lines))
-    print(found)
-    return found
+    lines.append(_check_joint(likelihood, observed, weight_prior, rounds, random_seed, is_right))
+    likelihood_check = LikelihoodCheck(tuple(lines))
+    print(likelihood_check)
+    return likelihood_check
 
 
-def _result(error: Difference) -> str:
+def _format_result(error: Difference) -> str:
+    """Return "right" if the error is rounding, or "WRONG"."""
     return "right" if error.is_rounding else "WRONG"
 
 
-def _changes(
+def _check_changes(
     terms: str,
     compiled: Any,
     make_cache: Any,
-    whole: Any,
+    log_likelihood: Any,
     states: Any,
     labels: Any,
     rng: np.random.Generator,
 ) -> list[Check]:
+    """Check changes by `of_pair` and `of_option` against `log_likelihood`."""
     if not terms:  # each change is then an evaluation of log_likelihood
         return []
-    found = compare_changes(compiled, make_cache, whole, states, labels, rng, CHANGES)
-    compared = f"{found.count} changes by {terms} against differences of log_likelihood"
+    difference = compare_changes(
+        compiled, make_cache, log_likelihood, states, labels, rng, N_CHANGES
+    )
+    compared = f"{difference.count} changes by {terms} against differences of log_likelihood"
     words = (
         ""
-        if found.is_rounding
-        else f"{terms} disagree with log_likelihood by {found.size:.3g}: {found.words}."
+        if difference.is_rounding
+        else f"{terms} disagree with log_likelihood by {difference.size:.3g}: {difference.words}."
     )
-    return [Check("naive", compared, f"{found.size:.2g}", _result(found), words)]
+    return [Check("naive", compared, f"{difference.size:.2g}", _format_result(difference), words)]
 
 
-def _order(whole: Any, states: Any, rng: np.random.Generator) -> Check:
-    found = Difference()
+def _check_order(log_likelihood: Any, states: Any, rng: np.random.Generator) -> Check:
+    """Check that the order of the features does not affect `log_likelihood`."""
+    difference = Difference()
     for features, weights in states:
         order = rng.permutation(weights.size)
-        one, other = whole(features, weights), whole(features[:, order], weights[order])
-        found = found.worse(one, other, rounding(None, one), f"{one:.6g} became {other:.6g}")
-    words = ""
-    if not found.is_rounding:
-        words = (
-            f"log_likelihood depends on the order of the features: {found.words} after shuffling."
+        ordered, shuffled = (
+            log_likelihood(features, weights),
+            log_likelihood(features[:, order], weights[order]),
         )
-    compared = f"{found.count} feature matrices with shuffled features"
-    return Check("naive", compared, f"{found.size:.2g}", _result(found), words)
+        difference = difference.worse(
+            ordered, shuffled, rounding(None, ordered), f"{ordered:.6g} became {shuffled:.6g}"
+        )
+    words = ""
+    if not difference.is_rounding:
+        words = (
+            f"log_likelihood depends on the order of the features: {difference.words} after"
+            " shuffling."
+        )
+    compared = f"{difference.count} feature matrices with shuffled features"
+    return Check("naive", compared, f"{difference.size:.2g}", _format_result(difference), words)
 
 
-def _exact(
+def _check_moves(
     compiled: Any,
     make_cache: Any,
-    whole: Any,
+    log_likelihood: Any,
     states: Any,
     n: int,
     weights: Any,
     rng: np.random.Generator,
 ) -> list[Check]:
+    """Check that each move leaves the posterior invariant."""
     lines = []
-    for move, error in transition_errors(
-        compiled, make_cache, whole, states, n, weights, rng
+    for move, error in compute_move_errors(
+        compiled, make_cache, log_likelihood, states, n, weights, rng
     ).items():
-        allowed = EXACT + OF_LEVEL * max(abs(whole(*state)) for state in states)
+        allowed = ABSOLUTE + RELATIVE * max(abs(log_likelihood(*state)) for state in states)
         words = ""
         if not error <= allowed:
             words = (
                 f"{move} do not preserve the posterior: |pi P - pi| is {error:.3g} in"
                 " probability, but should be 0."
             )
-        result = "right" if error <= allowed else "WRONG"
+        label = "right" if error <= allowed else "WRONG"
         lines.append(
             Check(
                 "exact",
                 f"transition matrix of {move} against the posterior",
                 f"{error:.2g}",
-                result,
+                label,
                 words,
             )
         )
     return lines
 
 
-def _joint(
+def _check_joint(
     likelihood: Any, observed: Any, weight_prior: Any, rounds: int, random_seed: int, is_right: bool
 ) -> Check:
+    """Check the joint distribution of features and simulated data."""
     compared = (
-        f"{len(NAMES) + len(likelihood.parameters)} means before and after {SWEEPS_EACH}"
+        f"{len(NAMES) + len(likelihood.parameters)} means before and after {N_SWEEPS}"
         " sweeps on simulated data"
     )
     if likelihood.log_prior is not None:
@@ -384,7 +410,9 @@ def _joint(
         )
     if not is_right:
         return Check("joint", compared, "", "not run", "correct the errors above first.")
-    scores = restart_scores(IndianBuffet(), likelihood, observed, rounds, weight_prior, random_seed)
+    scores = compute_restart_scores(
+        IndianBuffet(), likelihood, observed, rounds, weight_prior, random_seed
+    )
     name, (before, after, z) = max(
         scores.items(), key=lambda item: np.nan_to_num(abs(item[1][2]), nan=np.inf)
     )
