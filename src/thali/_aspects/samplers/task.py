@@ -12,8 +12,8 @@ from thali._arguments import check_integer, check_positive, check_run_length, is
 from thali._model.engine import PreparedFit
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Value
 
-from ..likelihoods.parameters import Gamma, Normal
-from ..likelihoods.residuals import empty_cache
+from ..likelihoods.parameter_priors import Gamma, Normal
+from ..likelihoods.residuals import make_residual_cache
 from ..operations import draw_weights, sees_full, sees_single
 from ..priors.given import Given
 from ..state import (
@@ -82,7 +82,9 @@ def build_task(
     if isinstance(tempering, str):
         tempering = {"auto": None, "off": False}.get(tempering, tempering)
     may_temper = prior.learns_alpha and sweep is None
-    temperatures, lengthens = _choose_temperatures(tempering, likelihood.tempers and may_temper)
+    temperatures, lengthens = _choose_temperatures(
+        tempering, likelihood.needs_tempering and may_temper
+    )
     joint = (
         n_options >= MIN_ANNEALED
         and len(temperatures) > 1
@@ -246,9 +248,9 @@ def build_weight_prior(weight_prior: Any, likelihood: Any) -> Any:
                 Value("weight_prior", (1, 1)),
                 ".",
             )
-        return weight_prior.as_weights()
+        return weight_prior.to_weight_prior()
     if isinstance(weight_prior, Gamma):
-        weight_prior = weight_prior.as_weights()
+        weight_prior = weight_prior.to_weight_prior()
     try:
         shape, rate = weight_prior
     except (TypeError, ValueError):
@@ -270,11 +272,11 @@ def build_weight_prior(weight_prior: Any, likelihood: Any) -> Any:
         rate,
         "a parameter of a Gamma distribution",
     )
-    if shape < likelihood.least_shape:
+    if shape < likelihood.min_shape:
         raise ArgumentError(
             "The shape in ",
             Argument("weight_prior"),
-            f" must be >= {likelihood.least_shape:g} for {type(likelihood).__name__}, because"
+            f" must be >= {likelihood.min_shape:g} for {type(likelihood).__name__}, because"
             f" smaller shapes put too many weights near 0; got {shape:g}.",
         )
     return GammaWeights(shape, rate)
@@ -324,7 +326,7 @@ class ApproximateStart:
             task,
             kernel=sweep_conjugate_jointly,
             model=model._replace(likelihood=likelihood, weights=weights, hi=n_options),
-            make_cache=empty_cache,
+            make_cache=make_residual_cache,
             draws=1,
             tune=APPROXIMATE_SWEEPS - 1,
             thin=1,
