@@ -36,7 +36,7 @@ from .choice_kernels import (
     scaled_utility_difference,
     transient_shape,
 )
-from .predict import count_respondent_choices
+from .predict import add_lapse, count_respondent_choices
 
 if TYPE_CHECKING:
     import xarray
@@ -344,7 +344,6 @@ def simulate_reports(
     pair_index = index_pairs(pairs, len(design.attributes))
     people, tasks = draws.n_respondents, len(design.first_row) - 1
     task_repeats, person_repeats = -(-OCCASIONS // (2 * tasks)), max(1, -(-OCCASIONS // people))
-    alternatives = np.repeat(np.diff(design.first_row), np.diff(design.first_row))
     is_compared_row = np.isin(
         np.repeat(np.arange(tasks), np.diff(design.first_row)),
         np.arange(0, tasks, -(-tasks // _SOME_TASKS)),
@@ -368,7 +367,7 @@ def simulate_reports(
             )
         first_half, second_half = both_halves / task_repeats
         chosen = (first_half + second_half) / 2.0
-        p = (1.0 - draws.lapse) * chosen + draws.lapse / alternatives
+        p = add_lapse(draws, chosen, design.first_row)
         shares = np.bincount(design.row_product, p, len(design.products)) @ matrix / tasks
         count_level_preferences(
             rng, draws, d, *rows, design.inside, *pair_index, person_repeats, room, counts

@@ -174,6 +174,12 @@ def count_newcomer_choices(
                 count_occasions(rng, inside, sign, log_theta, passing, n, *work, 1.0, total)
 
 
+def add_lapse(draws: "Particles", p: np.ndarray, first_row: np.ndarray) -> np.ndarray:
+    """Return probabilities (..., rows) with lapse from probabilities without."""
+    sizes = np.diff(first_row)
+    return (1.0 - draws.lapse) * p + draws.lapse / np.repeat(sizes, sizes)
+
+
 def draw_choices(
     draws: "Particles",
     design: "ExperimentDesign",
@@ -188,8 +194,7 @@ def draw_choices(
         count_respondent_choices(
             rng, draws, d, d + 1, 0, codes, design.first_task, design.first_row, 1, room, shares
         )
-        alternatives = np.diff(design.first_row)
-        p = (1.0 - draws.lapse) * shares + draws.lapse / np.repeat(alternatives, alternatives)
+        p = add_lapse(draws, shares, design.first_row)
         noisy = np.log(p, where=p > 0.0, out=np.full(len(p), -np.inf)) + rng.gumbel(size=len(p))
         chosen[position] = [part.argmax() for part in np.split(noisy, design.first_row[1:-1])]
     return chosen
@@ -363,6 +368,4 @@ def simulate_share_draws(
 
     call_in_threads(work, draws.n_draws, cores)
     total /= newcomers if weights is None else draw_weights.sum(axis=1, keepdims=True) * repeats
-    alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
-    total = (1.0 - draws.lapse) * total + draws.lapse / alternatives
-    return np.split(total, first_row[1:-1], axis=1)
+    return np.split(add_lapse(draws, total, first_row), first_row[1:-1], axis=1)
