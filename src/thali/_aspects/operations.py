@@ -156,7 +156,10 @@ def delta_unique(likelihood: Any, c: Any, b: Any, i: Any, d: Any) -> None:
 
 @generic
 def delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Return the log-likelihood change if option i joins pattern k (d = w[k]) or leaves (d = -w[k])."""
+    """Return the log-likelihood change if option i joins pattern k or leaves it.
+
+    d is w[k] or -w[k].
+    """
 
 
 @generic
