@@ -139,7 +139,9 @@ def test_same_seed_same_draws_as_ever(name):
     row = SMALLEST[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = row.build_fitted(**{word: SHORT.get(word, value) for word, value in row.run.items()})
+        model = row.build_fitted(
+            **{word: SHORT.get(word, value) for word, value in row.run.items()}
+        )
     found, kept = digests_of(model, row), DIGESTS[name]
     assert found.keys() == kept.keys() and all(is_same(found[key], kept[key]) for key in kept)
 

@@ -17,9 +17,9 @@ from thali._model.respondent_scores import (
 from thali._posterior.dependence import Dependence
 
 from .likelihoods.elimination import RANKED, Elimination, as_choices
-from .maximum_likelihood.estimates import covariate_sizes
-from .maximum_likelihood.maximum import mode_of
-from .maximum_likelihood.problem import Pose, problem
+from .maximum_likelihood.estimates import compute_covariate_sizes
+from .maximum_likelihood.maximum import find_mode
+from .maximum_likelihood.problem import WeightProblem, build_problem
 from .priors.given import Given
 
 
@@ -73,7 +73,7 @@ def _compute_scores(
         data = as_choices(data)
         clusters = group_by_respondent(data, False) or clusters
     pose = _build_pose(data, likelihood, prior)
-    mode = mode_of(pose, covariate_sizes(data))
+    mode = find_mode(pose, compute_covariate_sizes(data))
     return compute_score_variance(pose, clusters, _scale_to_maximum(mode.logs), mode.beta)
 
 
@@ -82,12 +82,12 @@ def _scale_to_maximum(logs: np.ndarray) -> np.ndarray:
     return np.exp(logs - logs.max())
 
 
-def _build_pose(data: Any, likelihood: Elimination, prior: Any) -> Pose:
+def _build_pose(data: Any, likelihood: Elimination, prior: Any) -> WeightProblem:
     """Build the maximisation problem of given aspects, or else of worths."""
     owners = np.eye(data.n_options, dtype=bool)
     if isinstance(data, PairedComparisons):
         if isinstance(prior, Given) and prior.matrix.any():
             owners = np.hstack([owners, prior.matrix]) if likelihood.unique else prior.matrix
-        covariates = data.cells.x / covariate_sizes(data)
-        return problem(data, owners, likelihood.lapse, covariates, likelihood.ties)
-    return problem(data, owners, likelihood.lapse)
+        covariates = data.cells.x / compute_covariate_sizes(data)
+        return build_problem(data, owners, likelihood.lapse, covariates, likelihood.ties)
+    return build_problem(data, owners, likelihood.lapse)

@@ -24,10 +24,10 @@ from thali._choice.logits.hierarchical_draws import (
     N_NEW_PEOPLE,
     TasteDistribution,
     TasteScale,
-    average_probabilities,
     draw_new_people,
     measure_prior_influence,
     monitored_effects,
+    predict_probabilities,
     read_taste_names,
 )
 from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, build_problem
@@ -176,9 +176,9 @@ def test_new_people_are_drawn_from_the_population(fitted):
     x = np.array([[1.0, 0, 0, 0, 0], [0, 0, 1.0, 0, 1]])
     nobody, zeros = np.array([-1, -1]), np.zeros(2, int)
     once, again = (
-        average_probabilities(
+        predict_probabilities(
             model.posterior_["posterior"].dataset, model._population(), x, zeros, nobody, seed
-        )
+        )[0]
         for seed in (1, 2)
     )
     assert once == pytest.approx(again, abs=0.1) and not np.array_equal(once, again)

@@ -29,7 +29,11 @@ from ..answers.stored_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
 from ..draws.feature_columns import FeatureColumns, concatenate_chain_columns
 from ..draws.posterior_tree import compute_log_priors
 from ..likelihoods.residuals import CONSTANT, VARIANCE, lay_out
-from ..maximum_likelihood.feature_problems import NO_COEFFICIENTS, feature_problem, weights_at_mode
+from ..maximum_likelihood.feature_problems import (
+    NO_COEFFICIENTS,
+    build_feature_problem,
+    find_weight_mode,
+)
 from ..operations import is_exchangeable, keeps_empty
 from ..priors.given import Given
 from ..samplers.chains import AnnealedChain, FeatureChain
@@ -440,10 +444,10 @@ def estimate_score_variance(
 ) -> ScoreVariance:
     """Return the variance of respondents' scores at the mode of the features' weights."""
     likelihood = parts["likelihood"]
-    problem = feature_problem(data, owners, likelihood)
+    problem = build_feature_problem(data, owners, likelihood)
     prior = build_weight_prior(parts["weight_prior"], likelihood)
     return compute_score_variance(
-        problem, clusters, weights_at_mode(problem, prior.shape, prior.rate), NO_COEFFICIENTS
+        problem, clusters, find_weight_mode(problem, prior.shape, prior.rate), NO_COEFFICIENTS
     )
 
 

@@ -203,8 +203,9 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
                 matrix = build_sparse_columns(matrix, standard, prior.intercept).store_by_rows()
             data = matrix, source.codes[:rows], len(model.classes_), reference
             problem = build_coefficient_problem(*data, prior, False, source.counts[:rows])
+            has_bound = model._used_engine.has_bound
             return problem, dask_posterior or fit_normal_approximation(
-                problem, prior.eta, model._used_engine.has_bound
+                problem, prior.eta, has_bound
             )
 
         def start_chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
