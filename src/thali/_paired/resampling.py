@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_integer, check_open_interval
-from thali._aspects.maximum_likelihood.engine import estimates_of_choices
+from thali._aspects.maximum_likelihood.engine import require_choice_estimates
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
 from thali._data.checks import are_integers
@@ -146,8 +146,8 @@ def parametric_bootstrap(
         check_integer("samples", samples, 2),
         check_open_interval("ci", ci, "the probability of an interval"),
     )
-    found = estimates_of_choices(model, "parametric_bootstrap")
-    n = found.pose.totals
+    found = require_choice_estimates(model, "parametric_bootstrap")
+    n = found.problem.totals
     if not are_integers(n):
         raise DataError(
             "A parametric bootstrap requires integer counts, but these counts are fractional;"
@@ -167,7 +167,7 @@ def _refitted(
 
     weights, at_infinity = np.empty((len(wins), len(found.weights))), 0
     for row, (x, y) in enumerate(zip(wins, losses, strict=True)):
-        best = found.refitted(np.column_stack([x, y]).ravel())
+        best = found.refit(np.column_stack([x, y]).ravel())
         weights[row] = best.weights
         at_infinity += bool(best.vanishing.any())
     names = pd.Index(found.known.names, name="aspect")

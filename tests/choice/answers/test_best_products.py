@@ -5,7 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.product_class_fits import experiment, fitted
 from helpers.sentences import refused
 
@@ -22,7 +22,7 @@ COSTS = {"zoom": {"no": 0, "yes": 4}, "brand": {"A": 1, "B": 2.5, "C": 0}}
 @pytest.fixture(scope="module")
 def model():
     return th.MultinomialLogit(linear="price").fit(
-        th.ChoiceExperiment.from_frame(simulated(people=20))
+        th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=20))
     )
 
 

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import of_segments, simulated, with_tastes
+from helpers.experiment_data import of_segments, simulate_experiment, with_tastes
 from helpers.product_class_fits import MONOTONE, drawn, experiment, fitted, of_draws, single
 from helpers.sentences import refused, said, warned
 
@@ -36,7 +36,9 @@ MARKET = pd.DataFrame(
 
 @pytest.fixture(scope="module")
 def data():
-    frame = simulated(people=8, seed=3).assign(age=lambda f: 20 + 5 * f["id"].str[1:].astype(int))
+    frame = simulate_experiment(n_respondents=8, seed=3).assign(
+        age=lambda f: 20 + 5 * f["id"].str[1:].astype(int)
+    )
     return th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
 
 

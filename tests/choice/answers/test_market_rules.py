@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import of_segments, simulated, with_tastes
+from helpers.experiment_data import of_segments, simulate_experiment, with_tastes
 from helpers.sentences import refused, said, warned
 
 import thali as th
@@ -31,7 +31,7 @@ ACTUAL = {"A": 0.5, "B": 0.2, "C": 0.3}
 @pytest.fixture(scope="module")
 def data():
     return th.ChoiceExperiment.from_frame(
-        simulated(people=8, seed=3), attributes=["price", "brand", "zoom"]
+        simulate_experiment(n_respondents=8, seed=3), attributes=["price", "brand", "zoom"]
     )
 
 
@@ -86,7 +86,7 @@ def fixed_posterior(draws, people, sd):
     """A model whose respondents differ by `sd`, and less from draw to draw; and its shares (draws,
     people, 3)."""
     data = th.ChoiceExperiment.from_frame(
-        simulated(people=people, seed=4), attributes=["price", "brand", "zoom"]
+        simulate_experiment(n_respondents=people, seed=4), attributes=["price", "brand", "zoom"]
     )
     rng, size = np.random.default_rng(2), np.array([0.1, 1.0, 1.0, 1.0])
     tastes = size * (

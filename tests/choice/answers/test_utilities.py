@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import of_segments, simulated
+from helpers.experiment_data import of_segments, simulate_experiment
 from helpers.sentences import refused, says
 
 import thali as th
@@ -24,7 +24,7 @@ QUICK = {"draws": 40, "tune": 30, "random_seed": 1, "progressbar": False}
 @pytest.fixture(scope="module")
 def data():
     return th.ChoiceExperiment.from_frame(
-        simulated(people=8, seed=3), attributes=["price", "brand", "zoom"]
+        simulate_experiment(n_respondents=8, seed=3), attributes=["price", "brand", "zoom"]
     )
 
 
@@ -152,7 +152,7 @@ def test_how_utilities_become_shares_is_a_setting_of_findings(posterior):
 @pytest.mark.long
 def test_files_of_many_people_hold_fewer_digits(tmp_path):
     """Of two million tastes and more."""
-    frame = simulated(people=900, tasks=4, seed=3)
+    frame = simulate_experiment(n_respondents=900, n_tasks=4, seed=3)
     data = th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

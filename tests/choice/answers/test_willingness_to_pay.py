@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated, with_tastes
+from helpers.experiment_data import simulate_experiment, with_tastes
 from helpers.product_class_fits import experiment, fitted, of_draws, single
 from helpers.real_data import needs_data, real_data
 from helpers.sentences import refused, warned
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.fit
 
 @pytest.fixture(scope="module")
 def data():
-    return th.ChoiceExperiment.from_frame(simulated(people=9, seed=5))
+    return th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=9, seed=5))
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_the_ratio_its_standard_error_and_the_set_of_fieller(data):
 
 
 def test_a_number_is_paid_for_by_the_unit(data):
-    frame = simulated(people=9, seed=5).assign(
+    frame = simulate_experiment(n_respondents=9, seed=5).assign(
         weight=lambda f: 2.0 * (f["brand"] == "A") + 3.0 * (f["zoom"] == "yes")
     )
     data = th.ChoiceExperiment.from_frame(frame, attributes=["price", "weight"])
@@ -301,7 +301,7 @@ def test_monotone_classes_pay_for_what_is_better():
 
 def test_a_price_alone_pays_for_nothing(data):
     model = th.MultinomialLogit("price").fit(
-        th.ChoiceExperiment.from_frame(simulated(people=4), attributes=["price"])
+        th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=4), attributes=["price"])
     )
     with refused(ArgumentError, "`price`: 'price'"):
         model.willingness_to_pay("price")
