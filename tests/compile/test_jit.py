@@ -132,7 +132,7 @@ def test_a_likelihood_of_a_users_script_does_not_spoil_the_cache(copy_of_thali):
     assert run(RUN)[:3] == ["True", "1", "0"]
     # in a module of the user's own it is kept, until that module is edited
     (folder / "own.py").write_text(OWN_LIKELIHOOD)
-    use = "import own\nm = own.Mine(0.5)\nprint(own.predict.is_compiled(m), own.predict(None, m))"
+    use = "import own\nm = own.Mine(0.5)\nprint(own.ask.is_compiled(m), own.ask(None, m))"
     assert run(use) == ["False", "False"]
     assert run(use) == ["True", "False"]
     (folder / "own.py").write_text(OWN_LIKELIHOOD.replace("> 1.0", "> 0.1"))

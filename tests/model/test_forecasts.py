@@ -69,7 +69,7 @@ def test_a_climb_looks_at_as_many_points_as_was_forecast(benchmark, monkeypatch,
         counted[0] += 1
         return looked(*where)
 
-    monkeypatch.setattr(fit, "point", counting)
+    monkeypatch.setattr(fit, "evaluate_parameters", counting)
     data = benchmark("defaults").cameras(people)
     th.LatentClassLogit(2, starts=8).fit(data, random_seed=1, progressbar=False)
     assert 0.5 < (counted[0] - fit.N_DRAWS) / 8 / fit.N_CLIMB_POINTS < 2.0
@@ -77,7 +77,7 @@ def test_a_climb_looks_at_as_many_points_as_was_forecast(benchmark, monkeypatch,
 
 def cut_starts(monkeypatch, budget, least=fit.MIN_STARTS_IN_BUDGET):
     """Starts may take so many seconds, unless they are fewer than `least`."""
-    for name, value in {"BUDGET": budget, "LEAST_STARTS": least}.items():
+    for name, value in {"BUDGET": budget, "MIN_STARTS_IN_BUDGET": least}.items():
         monkeypatch.setattr(fit, name, value)
 
 

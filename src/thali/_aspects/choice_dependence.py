@@ -10,13 +10,10 @@ from thali._data.kinds import CHOICES
 from thali._data.pairs import PairedComparisons
 from thali._model.clusters import AnswersByRespondent, group_by_respondent
 from thali._model.design_effects import MAX_OPTIONS, choose_chain_dependence, mean_design_effect
-from thali._model.respondent_scores import (
-    ScoreVariance,
-    compute_score_variance,
-)
+from thali._model.respondent_scores import ScoreVariance, compute_score_variance
 from thali._posterior.dependence import Dependence
 
-from .likelihoods.elimination import RANKED, Elimination, as_choices
+from .likelihoods.elimination import MAX_RANKED_OPTIONS, Elimination, convert_to_rankings
 from .maximum_likelihood.estimates import compute_covariate_sizes
 from .maximum_likelihood.maximum import find_mode
 from .maximum_likelihood.problem import WeightProblem, build_problem
@@ -55,7 +52,11 @@ def choice_design_effect(data: Any) -> float:
         or (data.kind == CHOICES and data.n_ties)
     ):
         return float("nan")
-    if isinstance(data, Choices) and data.worst is not None and data.sizes.max() > RANKED:
+    if (
+        isinstance(data, Choices)
+        and data.worst is not None
+        and data.sizes.max() > MAX_RANKED_OPTIONS
+    ):
         return float("nan")
     data = data.without_dates() if isinstance(data, PairedComparisons) else data
     likelihood = Elimination(ties=data.n_ties > 0)
@@ -70,7 +71,7 @@ def _compute_scores(
 ) -> ScoreVariance:
     """Compute the variance of respondents' scores at the posterior mode."""
     if isinstance(data, Choices) and data.worst is not None:
-        data = as_choices(data)
+        data = convert_to_rankings(data)
         clusters = group_by_respondent(data, False) or clusters
     pose = _build_pose(data, likelihood, prior)
     mode = find_mode(pose, compute_covariate_sizes(data))

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._aspects.likelihoods.delta_checks import state_of
+from thali._aspects.likelihoods.delta_checks import build_state
 from thali._aspects.moves import births, flips, split_join
 from thali._aspects.operations import open_members, rate_by_size_range, rebuild_cache
 from thali._aspects.priors.ibp import IndianBuffet
@@ -327,7 +327,7 @@ def compute_move_errors(
         for k, owners in enumerate(columns):
             features[chosen[owners], k] = 1.0
         state = (
-            state_of(features, np.asarray(column_weights, float))
+            build_state(features, np.asarray(column_weights, float))
             if rows is None
             else make_empty_state(n, rows)
         )

@@ -7,14 +7,14 @@ import numpy as np
 
 from thali._aspects.likelihoods.custom import Custom
 from thali._aspects.likelihoods.delta_checks import (
-    Difference,
-    as_seen,
+    WorstDifference,
+    arrange_like_samplers,
+    bound_rounding,
     compare_changes,
-    rounding,
-    states_of,
+    sample_states,
 )
-from thali._aspects.likelihoods.parameters import NAMED
-from thali._aspects.likelihoods.validation import called, try_out
+from thali._aspects.likelihoods.parameter_priors import PRIOR_NAMES
+from thali._aspects.likelihoods.validation import call_checked, check_functions
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task, build_weight_prior
@@ -59,18 +59,24 @@ def compute_restart_scores(
     start = {name: getattr(observed.fields, name) for name in likelihood.parameters}
     log_likelihood, _ = compile_separately(
         likelihood.log_likelihood,
-        (likelihood.at(observed.fields, start), as_seen(empty[0]), empty[1]),
+        (
+            likelihood.set_parameters(observed.fields, start),
+            arrange_like_samplers(empty[0]),
+            empty[1],
+        ),
     )
     rows_before, rows_after = [], []
     for _ in range(n_rounds):
         chain.states = stack_states([_draw_state(rng, prior, task.model, observed.n_options)])
-        parameters = likelihood.prior_parameters(observed, weights, rng)
+        parameters = likelihood.sample_prior_parameters(observed, weights, rng)
         chain.caches.parameters[0] = list(parameters.values())
         simulated = likelihood.simulate(
-            likelihood.at(observed.original, parameters), *_copy_features(chain.state), rng
+            likelihood.set_parameters(observed.original, parameters),
+            *_copy_features(chain.state),
+            rng,
         )
         observed.replace(
-            likelihood.at(
+            likelihood.set_parameters(
                 simulated, {name: getattr(observed.original, name) for name in parameters}
             )
         )
@@ -127,12 +133,14 @@ def _compute_quantities(
 ) -> list[float]:
     """Return the quantities of `NAMES`, and the parameters."""
     state, parameter_values = chain.state, chain.caches.parameters[0].tolist()
-    fields = likelihood.at(fields, dict(zip(likelihood.parameters, parameter_values, strict=True)))
+    fields = likelihood.set_parameters(
+        fields, dict(zip(likelihood.parameters, parameter_values, strict=True))
+    )
     features, weights = _copy_features(state)
     sizes = features.sum(0)
     shared = weights[sizes > 1]
     return [
-        float(log_likelihood(fields, as_seen(features), weights)),
+        float(log_likelihood(fields, arrange_like_samplers(features), weights)),
         float(state.real[ALPHA]),
         sizes.size + state.singles.sum(),
         (sizes == 1).sum() + state.singles.sum(),
@@ -272,19 +280,23 @@ def check(
             "check requires a custom likelihood, thali.likelihoods.Custom; got"
             f" {type(likelihood).__name__}."
         )
-    observed = likelihood.observed(data)
+    observed = likelihood.wrap_data(data)
     if observed.n_options < 2:
         raise ArgumentError("check requires data with at least two options.")
     rng = np.random.default_rng(random_seed)
     weights = build_weight_prior(weight_prior, likelihood)
-    states = states_of(IndianBuffet(), observed.n_options, weights, rng, N_STATES)
-    try_out(likelihood, observed, weights, compares=False)
-    compiled, make_cache = likelihood.as_python(observed, weights)
+    states = sample_states(IndianBuffet(), observed.n_options, weights, rng, N_STATES)
+    check_functions(likelihood, observed, weights, checks_terms=False)
+    compiled, make_cache = likelihood.build_uncompiled(observed, weights)
     fields = observed.fields
 
     def log_likelihood(features: Any, feature_weights: Any) -> Any:
-        return called(
-            "log_likelihood", likelihood.log_likelihood, fields, as_seen(features), feature_weights
+        return call_checked(
+            "log_likelihood",
+            likelihood.log_likelihood,
+            fields,
+            arrange_like_samplers(features),
+            feature_weights,
         )
 
     lines = [
@@ -303,7 +315,7 @@ def check(
     return likelihood_check
 
 
-def _format_result(error: Difference) -> str:
+def _format_result(error: WorstDifference) -> str:
     """Return "right" if the error is rounding, or "WRONG"."""
     return "right" if error.is_rounding else "WRONG"
 
@@ -334,7 +346,7 @@ def _check_changes(
 
 def _check_order(log_likelihood: Any, states: Any, rng: np.random.Generator) -> Check:
     """Check that the order of the features does not affect `log_likelihood`."""
-    difference = Difference()
+    difference = WorstDifference()
     for features, weights in states:
         order = rng.permutation(weights.size)
         ordered, shuffled = (
@@ -342,7 +354,7 @@ def _check_order(log_likelihood: Any, states: Any, rng: np.random.Generator) -> 
             log_likelihood(features[:, order], weights[order]),
         )
         difference = difference.worse(
-            ordered, shuffled, rounding(None, ordered), f"{ordered:.6g} became {shuffled:.6g}"
+            ordered, shuffled, bound_rounding(None, ordered), f"{ordered:.6g} became {shuffled:.6g}"
         )
     words = ""
     if not difference.is_rounding:
@@ -402,7 +414,7 @@ def _check_joint(
             compared,
             "",
             "not run",
-            f"log_prior cannot be sampled from; use one of the priors {NAMED}.",
+            f"log_prior cannot be sampled from; use one of the priors {PRIOR_NAMES}.",
         )
     if likelihood.simulate is None:
         return Check(
@@ -421,7 +433,7 @@ def _check_joint(
         return Check("joint", compared, error, "right")
     words = (
         f"The mean of {name} was {before:.4g} in simulated data and {after:.4g} after sampling"
-        f" given these data, {abs(z):.1f} standard errors apart: log_likelihood is not the density"
-        " that simulate draws from."
+        f" given these data, {abs(z):.1f} standard errors apart: log_likelihood is not the"
+        " density that simulate draws from."
     )
     return Check("joint", compared, error, "WRONG", words)

@@ -232,7 +232,7 @@ def test_rounding_does_not_say_where_an_endless_climb_ends(monkeypatch):
         noise = np.abs(curve).max() * np.finfo(float).eps * rng.uniform(-1.0, 1.0, curve.shape)
         return gradient, curve + noise + noise.T
 
-    monkeypatch.setattr(fit, "derivatives", rounded)
+    monkeypatch.setattr(fit, "compute_derivatives", rounded)
     again = climb(own, start)
     # a change of the last digit is a millionth of what is added to every curvature
     np.testing.assert_allclose(

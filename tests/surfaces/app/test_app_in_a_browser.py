@@ -202,7 +202,7 @@ def test_from_a_file_to_its_report(user):
     user.drop("drinks.csv", PAIRS)
     assert "The table contains paired comparisons" in user.page.inner_text("main")
     user.look()
-    user.predict()
+    user.ask()
     user.option("Method").select_option("maximum-likelihood")
     user.click("Fit the model")
     assert "tea" in user.report()
@@ -229,7 +229,7 @@ def focused(user):
 @pytest.mark.long
 def test_a_study_is_mended_compared_renamed_and_taken_along(user):
     user.drop("drinks.csv", PAIRS)
-    user.predict()
+    user.ask()
     user.option("Random choices (lapse rate)").fill("2")
     user.click("Fit the model")
     user.sees("is the probability of a blind choice and must be")
@@ -282,7 +282,7 @@ def test_who_answered_is_asked_and_groups_are_chosen(user):
     everywhere(user, "who-answered")
     user.click("Yes")
     user.sees("24 comparisons of 6 people")
-    user.predict()
+    user.ask()
     user.option("Aspects").select_option("=other")
     user.click("Fit the model")
     user.sees("Enter the custom value in the field next to this one.")
@@ -327,7 +327,7 @@ def test_the_whole_path(user, name, content, options):
     if name == "experiment":
         user.click("These are choice experiments")
         everywhere(user, "experiment-read")
-        user.predict()
+        user.ask()
         user.page.get_by_label("Product classes").check()
         assert user.option("Method").count() == 1
         user.page.locator("select[data-of=price]").locator("visible=true").select_option(
@@ -337,7 +337,7 @@ def test_the_whole_path(user, name, content, options):
         user.page.get_by_label("Multinomial logit").check()
     everywhere(user, f"{name}-setup")
     if name != "experiment":
-        user.predict()
+        user.ask()
         user.option("Draws per chain").fill("1000")
         everywhere(user, f"{name}-options")
     for label, value in options.items():
@@ -379,7 +379,7 @@ def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     """Table, picture and other priors, of chains as short as they can be."""
     watched_runs.shorten_comparisons(monkeypatch)
     user.drop("drinks.csv", PAIRS)
-    user.predict()
+    user.ask()
     user.option("Method").select_option("maximum-likelihood")
     user.click("Fit the model")
     user.report()
@@ -412,7 +412,7 @@ def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
 def begin_long_fit(user, draws):
     user.click("Use celebrities")
     user.heading("What was read")
-    user.predict()
+    user.ask()
     user.option("Draws per chain").fill(str(draws))
     user.click("Fit the model")
     user.sees(re.compile(" of .* sweeps"))
@@ -507,7 +507,7 @@ def test_labels_that_attack_stay_labels(user):
     rows = [f"{a},{b}" for a in cells for b in cells if a != b]
     user.drop(f"{ATTACKS[0]}{ATTACKS[1]}.csv", "winner,loser\n" + "\n".join(rows))
     everywhere(user, "attack-setup")
-    user.predict()
+    user.ask()
     everywhere(user, "attack-question")
     user.option("Method").select_option("maximum-likelihood")
     user.click("Fit the model")

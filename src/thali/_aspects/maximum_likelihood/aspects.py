@@ -149,17 +149,17 @@ def _find_unidentified(
     given_aspects: KnownAspects, first: np.ndarray, second: np.ndarray
 ) -> list[str]:
     """Return aspects whose weights can change without changing any of these probabilities."""
-    sides = compute_exclusive_aspects(given_aspects.owners, first, second)
+    patterns = compute_exclusive_aspects(given_aspects.owners, first, second)
     # Random weights, to avoid coincidental dependence.
     weights = np.exp(
         np.random.default_rng(20061972).normal(0.0, 0.5, given_aspects.owners.shape[1])
     )
-    ij, ji = (side @ weights for side in sides)
+    ij, ji = (pattern @ weights for pattern in patterns)
     # A side without any aspect always loses, so its pair carries no information about weights.
     is_informative = (ij > 0.0) & (ji > 0.0)
-    change = scale_pattern(sides[0], weights, np.where(is_informative, ij, np.inf)) - scale_pattern(
-        sides[1], weights, np.where(is_informative, ji, np.inf)
-    )
+    change = scale_pattern(
+        patterns[0], weights, np.where(is_informative, ij, np.inf)
+    ) - scale_pattern(patterns[1], weights, np.where(is_informative, ji, np.inf))
     gram = change.T @ change
     gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
     eigenvalues, vectors = np.linalg.eigh(gram)

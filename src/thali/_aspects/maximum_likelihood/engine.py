@@ -49,11 +49,11 @@ class AspectLikelihoodEngine(Engine):
 
     def prepare(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> PreparedFit:
         """Check a fit without running it."""
-        from ..likelihoods.elimination import as_pairs
+        from ..likelihoods.elimination import convert_to_pairs
         from .fit import check_aspects
 
         _check_arguments(model, {}, data)
-        choices: Any = as_pairs(_treat_ties(model, data))
+        choices: Any = convert_to_pairs(_treat_ties(model, data))
         check_aspects(choices, model.aspects, model.unique, _choose_lapse(model), has_ties(choices))
         return PreparedFit(_choose_lapse(model))
 

@@ -18,7 +18,7 @@ from thali._posterior.dependence import format_degrees, format_dominance
 from thali._posterior.interval import INTERVAL, interval_tails
 
 from ..draws.covariate_lifts import lift_advantages
-from ..likelihoods.set_draws import luce_probabilities
+from ..likelihoods.set_draws import compute_luce_probabilities
 from .aspects import KnownAspects
 from .goodness import FitTest, run_fit_test
 from .maximum import Maximum, estimate_maximum, maximise
@@ -449,12 +449,14 @@ class Estimates:
         return np.sign(difference) * np.sqrt(np.maximum(2.0 * contributions, 0.0))
 
     def probabilities(
-        self, first: np.ndarray, second: np.ndarray, x: np.ndarray | None = None
+        self, first_options: np.ndarray, second_options: np.ndarray, x: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the probability that the first of each pair is chosen, with covariates x."""
         ij, ji = (
-            side @ self.maximum.working
-            for side in compute_exclusive_aspects(self.known.owners, first, second)
+            pattern @ self.maximum.working
+            for pattern in compute_exclusive_aspects(
+                self.known.owners, first_options, second_options
+            )
         )
         if x is not None:
             ij, ji = lift_advantages(ij, ji, x @ self.covariate_coefficients)
@@ -462,11 +464,11 @@ class Estimates:
 
     def set_probabilities(self, members: np.ndarray) -> np.ndarray:
         """Return the probability of choosing each of these options from all of them."""
-        from ..likelihoods.recursion import elimination_probabilities
+        from ..likelihoods.elimination_recursion import elimination_probabilities
 
         if self.known.unique and not self.known.shared.shape[1]:
             positions = np.arange(len(members))
-            return luce_probabilities(
+            return compute_luce_probabilities(
                 self.maximum.working[None, members],
                 np.array([0, len(positions)]),
                 positions,

@@ -13,7 +13,7 @@ from thali._labels import shorten
 from thali._model.clusters import group_by_respondent
 from thali.errors import DataError, EstimateWarning, Setting
 
-from ..likelihoods.elimination import Elimination, as_pairs, refuse_sets
+from ..likelihoods.elimination import Elimination, convert_to_pairs, require_pairs
 from ..priors.given import Given
 from .aspects import KnownAspects, build_known_aspects, check_identified
 from .estimates import Estimates, compute_covariate_sizes
@@ -39,7 +39,7 @@ def estimate(
     random_seed: Any = 0,
 ) -> Estimates:
     """Estimate aspect weights by maximum likelihood, by a climb from each of `starts` points."""
-    pairs: Any = as_pairs(data)
+    pairs: Any = convert_to_pairs(data)
     given_aspects = check_aspects(pairs, aspects, unique, lapse, ties)
     check_identified(given_aspects, pairs)
     return fit_checked_aspects(pairs, given_aspects, lapse, ties, n_starts, random_seed)
@@ -56,7 +56,7 @@ def check_aspects(
     if isinstance(data, Choices):
         given_aspects = build_known_aspects(aspects, unique, data.labels)
         if given_aspects.unique and not given_aspects.shared.shape[1]:
-            refuse_sets(data)
+            require_pairs(data)
         wide = int(data.sizes.argmax())
         raise DataError(
             f"The data contain choices from {data.sizes[wide]} options"
@@ -160,9 +160,9 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
         return
     # random weights, to avoid coincidental dependence
     weights = np.exp(np.random.default_rng(20061972).normal(0.0, 0.5, owners.shape[1]))
-    first, second = compute_exclusive_aspects(owners, cells.first, cells.second)
-    change = scale_pattern(first, weights, first @ weights) - scale_pattern(
-        second, weights, second @ weights
+    first_patterns, second_patterns = compute_exclusive_aspects(owners, cells.first, cells.second)
+    change = scale_pattern(first_patterns, weights, first_patterns @ weights) - scale_pattern(
+        second_patterns, weights, second_patterns @ weights
     )
     x = cells.x / compute_covariate_sizes(data)
     gram = change.T @ change
@@ -248,8 +248,10 @@ def refine_cells(small: Estimates, large: Estimates) -> Estimates:
     column_indices = [names.index(name) for name in kept_names]
     cells = large.data.cells
     x = cells.x[:, column_indices] / compute_covariate_sizes(small.data)
-    first, second = compute_exclusive_aspects(small.known.owners, cells.first, cells.second)
-    problem = replace(large.problem, first=first, second=second, extra=x)
+    first_patterns, second_patterns = compute_exclusive_aspects(
+        small.known.owners, cells.first, cells.second
+    )
+    problem = replace(large.problem, first=first_patterns, second=second_patterns, extra=x)
     maximum: Maximum = small.maximum
     return Estimates(
         large.data.with_covariates(kept_names),
