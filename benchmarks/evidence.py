@@ -29,7 +29,7 @@ from thali._aspects.populations.evidence import build_evidence_task
 from thali._aspects.samplers.prior_ladder import build_ladders
 from thali._inference.threads import run_in_threads
 from thali._model.evidence import USUAL, build_evidence_run
-from thali._posterior.evidence import along_temperatures
+from thali._posterior.evidence import estimate_log_evidence
 
 GROUPS = {
     "politicians": ["LBJ", "HW", "CDG"],
@@ -278,7 +278,9 @@ def too_short(repeats: int) -> None:
         swaps = sum(each.ladder.accepted for each in ladders) / sum(
             each.ladder.tried for each in ladders
         )
-        found = along_temperatures(few, np.stack([each.energies for each in ladders]), swaps, 0.0)
+        found = estimate_log_evidence(
+            few, np.stack([each.energies for each in ladders]), swaps, 0.0
+        )
         caught["four temperatures"] += not found.usable
         caught["ten draws"] += not evidence(model, data, seed, draws=10, tune=0, thin=1).usable
     for name, count in caught.items():

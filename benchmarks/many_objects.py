@@ -24,7 +24,7 @@ from thali._aspects.draws.similarities import compute_similarities
 from thali._aspects.models import annealing
 from thali._aspects.samplers import recommended
 from thali._inference.warn import silence_warnings
-from thali._posterior.summary import convergence
+from thali._posterior.summary import compute_diagnostics
 
 MEASURED = {"faces": 0.0891633}
 TABLES = ("countries", "phonemes", "morse", "faces")
@@ -50,7 +50,7 @@ def r_hats(model: Any) -> list[float]:
         similarity.T.reshape(shape),
         shared.T.reshape(shape),
     ]
-    return [float(np.nanmax(convergence(draws)[1])) for draws in found]
+    return [float(np.nanmax(compute_diagnostics(draws)[1])) for draws in found]
 
 
 def chains(name: str) -> None:

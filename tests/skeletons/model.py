@@ -58,9 +58,10 @@ def _tree(mu: np.ndarray, values: np.ndarray):
     """The posterior in the ArviZ schema."""
     import xarray
 
-    from thali._posterior.store import origin, tree_of
+    from thali._posterior.store import build_tree, describe_origin
 
     posterior = xarray.Dataset({"mu": (("chain", "draw"), mu)})
-    return tree_of(
-        {"posterior": posterior, "observed_data": xarray.Dataset({"y": ("row", values)})}, origin()
+    return build_tree(
+        {"posterior": posterior, "observed_data": xarray.Dataset({"y": ("row", values)})},
+        describe_origin(),
     )

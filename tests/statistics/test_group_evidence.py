@@ -20,7 +20,7 @@ from thali._aspects.populations.several_groups import (
     run_ladders,
     sample_base,
 )
-from thali._posterior.summary import convergence
+from thali._posterior.summary import compute_diagnostics
 
 ERRORS = 4.0
 RUN = {"cores": 1, "random_seed": 1, "progressbar": False}
@@ -178,5 +178,5 @@ def test_people_of_whom_something_is_known_by_quadrature():
     model.fit(data, draws=20_000, tune=1_000, thin=5, chains=2, random_seed=1, progressbar=False)
     drawn = model.posterior_["posterior"]["unique_slopes"].values[:, :, 0]
     found = drawn[..., 0] - drawn[..., 1]
-    error = found.std() / math.sqrt(convergence(found[None])[0][0])
+    error = found.std() / math.sqrt(compute_diagnostics(found[None])[0][0])
     assert abs(found.mean() - slope) < 4.5 * error + 1e-3

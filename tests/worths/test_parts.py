@@ -10,7 +10,7 @@ from worth_problems import curvature_at, prior_spreads, short_run, simulated, sp
 import thali as th
 import thali._worths.chains as chains
 import thali._worths.scale_moves as scales
-from thali._posterior.summary import mean_mcse
+from thali._posterior.summary import compute_mean_mcse
 from thali._worths.density import DistinctComparisons, Spreads
 from thali._worths.group_density import GroupDensity
 from thali._worths.laplace import Marginal
@@ -118,7 +118,7 @@ def test_two_options_in_three_parts(sd):
     np.testing.assert_allclose(p(points).mean(axis=1), expected, atol=0.008)
     found = [p(state.points) for state in short_run(marginal, 5)]
     found = np.array(found).transpose(1, 2, 0)
-    assert np.abs((found.mean(axis=(1, 2)) - expected) / mean_mcse(found)).max() < 4.5
+    assert np.abs((found.mean(axis=(1, 2)) - expected) / compute_mean_mcse(found)).max() < 4.5
 
 
 def tables():

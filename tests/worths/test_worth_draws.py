@@ -11,7 +11,7 @@ from worth_problems import judges, naive, prior_draws, random_density, simulated
 
 import thali._worths.chains as chains
 import thali._worths.scale_moves as scales
-from thali._posterior.summary import bulk_and_r_hat, tail_ess
+from thali._posterior.summary import compute_ess_and_r_hat, compute_tail_ess
 from thali._worths.density import Density, DistinctComparisons, LikelihoodExpansion
 from thali._worths.laplace import Marginal, find_mode
 
@@ -277,11 +277,15 @@ def test_chains_go_on_for_their_tails_too():
     """Draws whose scale alone changes slowly: independent in the middle, few in the tails."""
     rng = np.random.default_rng(1)
     draws = rng.standard_normal((3, 4, 1000))
-    ess, r_hat = bulk_and_r_hat(draws)
+    ess, r_hat = compute_ess_and_r_hat(draws)
     assert chains._compute_diagnostics(draws) == (
         r_hat.max(),
-        min(ess.min(), tail_ess(draws, 0.89).min()),
+        min(ess.min(), compute_tail_ess(draws, 0.89).min()),
     )
     assert chains._compute_diagnostics(draws)[1] > chains.MIN_ESS
     draws[2] *= np.tile(np.repeat([0.1, 3.0], 250), 2)
-    assert bulk_and_r_hat(draws)[0].min() > chains.MIN_ESS > chains._compute_diagnostics(draws)[1]
+    assert (
+        compute_ess_and_r_hat(draws)[0].min()
+        > chains.MIN_ESS
+        > chains._compute_diagnostics(draws)[1]
+    )

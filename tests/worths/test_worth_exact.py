@@ -7,7 +7,7 @@ from quadrature import BLUR, mean_and_ends, posterior
 from scipy.special import expit
 from worth_problems import judges, periods, short_run
 
-from thali._posterior.summary import mean_mcse
+from thali._posterior.summary import compute_mean_mcse
 from thali._worths.density import Density, DistinctComparisons
 from thali._worths.laplace import Marginal
 from thali._worths.posterior_sample import sample_posterior
@@ -81,7 +81,8 @@ def test_chains_draw_from_the_posterior(name):
     states = short_run(Marginal(density), 5)
     found = np.array([expit(quantity(state.points, None)) for state in states]).transpose(1, 2, 0)
     assert (
-        np.abs((found.mean(axis=(1, 2)) - expit(values) @ weights) / mean_mcse(found)).max() < 4.5
+        np.abs((found.mean(axis=(1, 2)) - expit(values) @ weights) / compute_mean_mcse(found)).max()
+        < 4.5
     )
 
 
@@ -115,7 +116,7 @@ def test_judges_and_periods(name, known):
     states = short_run(marginal, 5)
     found = np.array([quantity(state.points, state.spreads) for state in states]).transpose(1, 2, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        scores = (found.mean(axis=(1, 2)) - expected) / mean_mcse(found)
+        scores = (found.mean(axis=(1, 2)) - expected) / compute_mean_mcse(found)
     assert np.nanmax(np.abs(scores[: None if known[1] is None else -1])) < 4.5
 
 

@@ -15,7 +15,7 @@ from worth_problems import prior_draws, short_run, spreads_of
 
 import thali._worths.chains as chains
 import thali._worths.scale_moves as scales
-from thali._posterior.summary import mean_mcse
+from thali._posterior.summary import compute_mean_mcse
 from thali._worths.density import add_bordered
 from thali._worths.laplace import Marginal, find_mode
 from thali._worths.posterior_sample import sample_posterior
@@ -132,7 +132,9 @@ def test_three_options_by_quadrature():
     drawn = np.array([quantity(state.points, None) for state in short_run(marginal, 5)]).transpose(
         1, 2, 0
     )
-    assert np.abs((drawn.mean(axis=(1, 2)) - values @ weights) / mean_mcse(drawn)).max() < 4.5
+    assert (
+        np.abs((drawn.mean(axis=(1, 2)) - values @ weights) / compute_mean_mcse(drawn)).max() < 4.5
+    )
 
 
 def simulated(density, rng, points):

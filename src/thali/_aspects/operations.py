@@ -140,7 +140,7 @@ def sums_duplicates(likelihood: Any) -> None:
 
 
 @generic
-def cache_at(likelihood: Any, caches: Any, t: Any) -> None:
+def select_cache(likelihood: Any, caches: Any, t: Any) -> None:
     """Return cache number t of stacked caches, one per temperature."""
 
 
@@ -329,7 +329,7 @@ def is_group_scale_free(likelihood: Any) -> None:
 
 
 @generic
-def scaled_prior_sums(likelihood: Any, c: Any) -> None:
+def sum_scaled_priors(likelihood: Any, c: Any) -> None:
     """Return prior sums of the parameters that `apply_scale` scales.
 
     They are the sum of the shapes of the Gamma priors, and the sum of rate times value; default: 0
@@ -364,19 +364,19 @@ def record_parameters(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) ->
 
 
 @sees_single.register(object)
-def _sees_single(likelihood: Any) -> Any:
+def _assume_sees_single(likelihood: Any) -> Any:
     """Return True."""
     return True
 
 
 @sums_duplicates.register(object)
-def _sums_duplicates(likelihood: Any) -> Any:
+def _assume_sums_duplicates(likelihood: Any) -> Any:
     """Return True."""
     return True
 
 
 @is_quick.register(object)
-def _is_quick(likelihood: Any) -> Any:
+def _assume_slow(likelihood: Any) -> Any:
     """Return False."""
     return False
 
@@ -389,14 +389,14 @@ def _open_no_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
 
 @delta_open_member.register(object)
 @scalar
-def _delta_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+def _delta_any_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return the change for a pattern that need not be open."""
     return delta_member(likelihood, c, b, k, i, d)
 
 
 @apply_open_member.register(object)
 @scalar
-def _apply_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+def _apply_any_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     """Apply the change to a pattern that need not be open."""
     apply_member(likelihood, c, b, k, i, d)
 
@@ -463,13 +463,13 @@ def _draw_all_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
 
 
 @is_group_scale_free.register(object)
-def _is_scaled_in_groups(likelihood: Any) -> Any:
+def _default_group_scale_free(likelihood: Any) -> Any:
     """Return whether the likelihood is scale-free."""
     return is_scale_free(likelihood)
 
 
-@scaled_prior_sums.register(object)
-def _no_scaled_parameters(likelihood: Any, c: Any) -> Any:
+@sum_scaled_priors.register(object)
+def _sum_no_priors(likelihood: Any, c: Any) -> Any:
     """Return sums without any parameter."""
     return 0.0, 0.0
 

@@ -29,7 +29,7 @@ from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.registry import find_spec
 from thali._model.settings import AnswerSettings
-from thali._posterior.interval import interval_name, tails_of
+from thali._posterior.interval import describe_interval, interval_tails
 
 from .cross_validation_scores import STOPPED, Scores
 from .input import list_non_reference_classes, list_varying_columns
@@ -120,7 +120,7 @@ def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
     else:
         table = {name: draws.mean(axis=0) if len(draws) else model.scaled_coef_.ravel()}
     if len(draws):
-        table["low"], table["high"] = np.quantile(draws, tails_of(ci), axis=0)
+        table["low"], table["high"] = np.quantile(draws, interval_tails(ci), axis=0)
     if name == "coef":
         table["original"] = model.coef_[:, model._standard_.varies].ravel()
     labels = pd.MultiIndex.from_product([classes, columns], names=["class", "column"]).to_frame(
@@ -384,10 +384,12 @@ def _format_likelihood_draws(model: Any, ci: float) -> Text:
     draws = model._view.log_likelihood
     mean, low, high = (
         round(float(statistic), 3)
-        for statistic in (draws.mean(), *np.quantile(draws, tails_of(ci)))
+        for statistic in (draws.mean(), *np.quantile(draws, interval_tails(ci)))
     )
     return phrase(
-        ENGLISH, "log_likelihood", value=f"{mean:g} ({interval_name(ci)} {low:g} to {high:g})"
+        ENGLISH,
+        "log_likelihood",
+        value=f"{mean:g} ({describe_interval(ci)} {low:g} to {high:g})",
     )
 
 
@@ -407,9 +409,9 @@ def _format_shape(model: Any, ci: float) -> Text:
 
 def _format_draws(draws: np.ndarray, ci: float) -> str:
     """Format mean and interval of draws with three significant digits."""
-    low, high = np.quantile(draws, tails_of(ci))
+    low, high = np.quantile(draws, interval_tails(ci))
     return (
-        f"{format_number(draws.mean())} ({interval_name(ci)} {format_number(low)} to"
+        f"{format_number(draws.mean())} ({describe_interval(ci)} {format_number(low)} to"
         f" {format_number(high)})"
     )
 

@@ -91,13 +91,13 @@ def sample_class_codes(probabilities: np.ndarray, rng: np.random.Generator) -> n
     return (u[..., None] >= cumulative).sum(axis=2)
 
 
-def compute_mean_errors(probabilities: np.ndarray, n_chains: int) -> np.ndarray:
+def compute_probability_errors(probabilities: np.ndarray, n_chains: int) -> np.ndarray:
     """Compute Monte Carlo standard errors of mean probabilities, shape (rows, K).
 
     `probabilities` has shape (rows, draws, K).
     """
-    from thali._posterior.summary import mean_errors
+    from thali._posterior.summary import compute_mean_errors
 
     n_rows, _, n_classes = probabilities.shape
     draws = np.moveaxis(probabilities, 1, 2).reshape(n_rows * n_classes, n_chains, -1)
-    return mean_errors(draws).reshape(n_rows, n_classes)
+    return compute_mean_errors(draws).reshape(n_rows, n_classes)

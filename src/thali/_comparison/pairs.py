@@ -15,7 +15,7 @@ from thali._inference.numerics.counts import log_normal_density, log_outcome_coe
 from thali._inference.warn import warn
 from thali._labels import list_names, shorten
 from thali._model.registry import find_spec
-from thali._posterior.summary import MIN_DRAWS, bulk_and_r_hat, mean_mcse
+from thali._posterior.summary import MIN_DRAWS, compute_ess_and_r_hat, compute_mean_mcse
 from thali.errors import DataError, DataWarning
 
 from .scorer import BASE, DIFFERENCE, Scorer
@@ -102,12 +102,12 @@ def compute_mcse(draws: np.ndarray) -> float:
     """
     if draws.shape[1] < MIN_DRAWS:
         return np.nan
-    return 0.0 if np.ptp(draws) == 0 else float(mean_mcse(draws[None])[0])
+    return 0.0 if np.ptp(draws) == 0 else float(compute_mean_mcse(draws[None])[0])
 
 
 def compute_r_hat(draws: np.ndarray) -> float:
     """Return R-hat of draws (chain, draw); NaN for constant draws."""
-    return np.nan if np.ptp(draws) == 0 else float(bulk_and_r_hat(draws[None])[1][0])
+    return np.nan if np.ptp(draws) == 0 else float(compute_ess_and_r_hat(draws[None])[1][0])
 
 
 # Splitters of pairs -------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 from thali._digits import format_factor, format_number, format_probability
 from thali._labels import list_names
 from thali._posterior.dependence import INDIVIDUALS, POWER, SCORES, Dependence, format_degrees
-from thali._posterior.interval import interval_columns, interval_name
+from thali._posterior.interval import describe_interval, interval_columns
 from thali.errors import DataError, Message
 
 from .best_worst import RANKING, REVERSED
@@ -95,7 +95,7 @@ def build_rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Find
         (str(table.index[row]), format_number(table["rank"].iloc[row])) for row in (0, -1)
     )
     sentence = describe_best(table)
-    text = phrase(SENTENCES, "ranks.intervals", best=sentence, interval=interval_name(ci))
+    text = phrase(SENTENCES, "ranks.intervals", best=sentence, interval=describe_interval(ci))
     caption = str(
         phrase(
             SENTENCES, "ranks.caption", title=title, best=best, first=first, worst=worst, last=last
@@ -254,7 +254,7 @@ def format_row(summary: "pandas.DataFrame", name: str) -> str:
     mean, low, high = (
         round(float(summary.loc[name, column]), 3) for column in ("mean", *interval_columns(ci))
     )
-    return f"{mean:g} ({interval_name(ci)} {low:g} to {high:g})"
+    return f"{mean:g} ({describe_interval(ci)} {low:g} to {high:g})"
 
 
 def build_dependence_finding(dependence: Dependence) -> Finding | None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from thali._digits import format_number, format_probability
 from thali._labels import list_names
 from thali._people.latent_classes import membership_probabilities
-from thali._posterior.interval import interval_name
+from thali._posterior.interval import describe_interval
 
 from .choice_findings import MAX_GROUPS, format_ranks, format_row
 from .common_findings import make_question_maker
@@ -63,7 +63,7 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
         shares = {
             name: format_number(100.0 * row[f"{name}_share"]) for name in ("sample", "population")
         }
-        ends = {"interval": interval_name(settings.ci), "low": low, "high": high}
+        ends = {"interval": describe_interval(settings.ci), "low": low, "high": high}
         preference = _describe_preference(class_model)
         notes.append(
             phrase(SENTENCES, "each", kind=class_number, prefers=preference, **shares, **ends)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._posterior.convergence import r_hat_in_words
-from thali._posterior.interval import interval_name
+from thali._posterior.convergence import format_r_hat
+from thali._posterior.interval import describe_interval
 
 from .finding import (
     DATA,
@@ -85,7 +85,7 @@ def summary(model: Any, settings: AnswerSettings) -> Finding:
     spec = find_spec(model)
     is_drawn = spec is not None and _TRACE in spec.pictures
     return Finding(
-        notes=(phrase(SENTENCES, "summary", interval=interval_name(settings.ci)),),
+        notes=(phrase(SENTENCES, "summary", interval=describe_interval(settings.ci)),),
         title=SENTENCES["summary.title"],
         table=model.summary(settings.ci).rename_axis("quantity"),
         picture=Picture(_TRACE, SENTENCES["trace"], model._get_quantities()) if is_drawn else None,
@@ -115,7 +115,7 @@ def build_chain_brief(check: Any) -> Brief:
 
 def _format_convergence(facts: dict[str, Any]) -> dict[str, str]:
     """Format R-hat and effective sample size."""
-    return {"r_hat": r_hat_in_words(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
+    return {"r_hat": format_r_hat(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
 
 
 def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
@@ -161,7 +161,7 @@ def _describe_run(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
         "chains": f"{sizes['chain']:,}",
         "draws": f"{sizes['draw']:,}",
     }
-    intervals = phrase(SENTENCES, "intervals", interval=interval_name(settings.ci))
+    intervals = phrase(SENTENCES, "intervals", interval=describe_interval(settings.ci))
     return (
         phrase(SENTENCES, "kept", **facts_of_run),
         *describe_convergence_criteria(facts),

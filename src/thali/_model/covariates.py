@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import shorten, suggest
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali._posterior.view import COVARIATE
 from thali.errors import ArgumentError
 
@@ -70,7 +70,7 @@ def tabulate_effects(covariates: Sequence[str], beta: np.ndarray, ci: float) -> 
 
     from thali._tables import Table
 
-    low, high = np.quantile(beta, tails_of(ci), axis=0)
+    low, high = np.quantile(beta, interval_tails(ci), axis=0)
     mean = beta.mean(axis=0)
     columns = {
         "mean": mean,

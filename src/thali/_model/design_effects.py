@@ -23,7 +23,7 @@ from thali._people.populations import (
     LatentClasses,
     unknown_respondents_error,
 )
-from thali._posterior.dependence import INDIVIDUALS, POWER, Dependence, of_one_person
+from thali._posterior.dependence import INDIVIDUALS, POWER, Dependence, single_respondent_error
 
 from .clusters import AnswersByRespondent, group_by_respondent
 from .respondent_scores import ScoreVariance
@@ -51,7 +51,7 @@ def choose_dependence(
         n_identified = max(len(part.respondents) for part in parts)
         if people == ADJUSTED:
             if n_identified == 1:
-                raise of_one_person(ADJUSTED)
+                raise single_respondent_error(ADJUSTED)
             raise unknown_respondents_error(ADJUSTED)
         answers = float(data.n_answers)
         return (

@@ -124,20 +124,20 @@ class SamplingEngine(Engine):
         return check_convergence(model._select_convergence_rows(), model._get_advice())
 
     def facts(self, model: Any) -> Facts:
-        from thali._posterior.summary import main_rows
+        from thali._posterior.summary import format_main_rows
 
         chains, n_draws = model._view.shape
         stopped = ", stopped early" if model._interrupted_ else ""
         draws = f"{format_plural(chains, 'chain')} of {format_plural(n_draws, 'draw')}{stopped}"
-        return ("draws", draws), *main_rows(model.summary())
+        return ("draws", draws), *format_main_rows(model.summary())
 
     def summary(self, model: Any, ci: float = INTERVAL) -> Any:
         """Return the summary of the quantities of a model, cached."""
-        from thali._posterior.summary import summary_table
+        from thali._posterior.summary import build_summary
 
         model._require_posterior()
         return model._compute_once(
-            ("summary", ci), lambda: summary_table(model._get_quantities(), ci)
+            ("summary", ci), lambda: build_summary(model._get_quantities(), ci)
         ).copy()
 
 

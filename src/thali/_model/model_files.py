@@ -58,7 +58,7 @@ def build_model_tree(model: "Model") -> "xarray.DataTree":
     """Build the tree that `save` writes: posterior groups and fitted attributes."""
     import xarray as xr
 
-    from thali._posterior.store import origin, tree_of
+    from thali._posterior.store import build_tree, describe_origin
 
     attributes = model._select_storable_attributes()
     posterior = attributes.pop("posterior_", None)
@@ -71,8 +71,8 @@ def build_model_tree(model: "Model") -> "xarray.DataTree":
     text = json.dumps({name: encode(value, arrays) for name, value in attributes.items()})
     arrays[_JSON_VARIABLE] = np.frombuffer(text.encode(), np.uint8)
     groups[FITTED] = xr.Dataset(_array_variables(arrays))
-    attrs = origin() if posterior is None else posterior.attrs
-    return tree_of(groups, {**attrs, "thali_model": json.dumps(describe_model(model))})
+    attrs = describe_origin() if posterior is None else posterior.attrs
+    return build_tree(groups, {**attrs, "thali_model": json.dumps(describe_model(model))})
 
 
 def save(model: "Model", path: Any) -> None:
@@ -86,12 +86,12 @@ def encode_result(result_object: Any) -> memoryview:
     """Return a result that is not a model, such as a leaderboard, as a netCDF file."""
     import xarray as xr
 
-    from thali._posterior.store import origin, to_netcdf, tree_of
+    from thali._posterior.store import build_tree, describe_origin, to_netcdf
 
     return to_netcdf(
-        tree_of(
+        build_tree(
             {FITTED: xr.Dataset(_array_variables(pack(result_object)))},
-            {**origin(), _RESULT_ATTRIBUTE: 1},
+            {**describe_origin(), _RESULT_ATTRIBUTE: 1},
         )
     )
 
@@ -193,14 +193,14 @@ def find_model_file(folder: Any) -> Path | None:
 
 def _load_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
     """Load the fitted attributes of a file."""
-    from thali._posterior.store import tree_of
+    from thali._posterior.store import build_tree
 
     group = tree[FITTED].to_dataset()
     arrays = {str(name): group[name].values for name in group.data_vars}
     text = json.loads(arrays.pop(_JSON_VARIABLE).tobytes().decode())
     attributes = {name: decode(json_value, arrays) for name, json_value in text.items()}
     if "posterior" in tree.children:
-        attributes["posterior_"] = tree_of(
+        attributes["posterior_"] = build_tree(
             {n: node.to_dataset() for n, node in tree.children.items() if n != FITTED}, tree.attrs
         )
     return attributes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import format_label, shorten, suggest
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali.errors import Argument, ArgumentError
 
 if TYPE_CHECKING:
@@ -98,7 +98,10 @@ def tabulate_scores(
             [list(scores_by_group), labels], names=[level_name, "option"]
         )
     low, high = np.concatenate(
-        [np.quantile(scores.draws, tails_of(ci), axis=0) for scores in scores_by_group.values()],
+        [
+            np.quantile(scores.draws, interval_tails(ci), axis=0)
+            for scores in scores_by_group.values()
+        ],
         axis=1,
     )
     columns = {

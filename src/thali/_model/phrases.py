@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from thali._digits import format_number
-from thali._posterior.interval import interval_name, tails_of
+from thali._posterior.interval import describe_interval, interval_tails
 from thali.errors import Fact, Message
 
 
 def format_estimate(draws: np.ndarray, ci: float) -> str:
     """Format mean and interval of draws."""
-    low, high = np.quantile(draws, tails_of(ci))
+    low, high = np.quantile(draws, interval_tails(ci))
     return (
-        f"{format_number(float(draws.mean()))} ({interval_name(ci)} {format_number(low)} to"
+        f"{format_number(float(draws.mean()))} ({describe_interval(ci)} {format_number(low)} to"
         f" {format_number(high)})"
     )
 

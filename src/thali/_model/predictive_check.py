@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.questions import ANSWER, MEMBER, MOST_SIMILAR, PAIR, TIED
-from thali._posterior.interval import level_name, tails_of
+from thali._posterior.interval import format_level, interval_tails
 from thali.errors import ArgumentError
 
 from .common_findings import MISFIT
@@ -176,7 +176,7 @@ def describe_check(table: "pandas.DataFrame") -> str:
     by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
     p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
     verdict = "Misfit" if max(p_value, resolution) < MISFIT else "No misfit found"
-    level = level_name(table.attrs["interval"])
+    level = format_level(table.attrs["interval"])
     outside_text = f"{len(missed):,} of {len(table):,} {words.row_text} fell outside the {level}"
     intervals = f"predictive intervals ({by_chance} on average in simulated data)"
     sentence = f"{verdict} ({_format_p_value(p_value, resolution)}): {outside_text} {intervals}"
@@ -241,7 +241,7 @@ def compute_check_rows(
 ) -> dict[str, np.ndarray]:
     """Compute table columns for a block of pairs, and the share outside intervals."""
     # quantiles are possible counts: values between counts cannot be observed
-    low, high = np.quantile(replicates, tails_of(ci), axis=1, method="inverted_cdf")
+    low, high = np.quantile(replicates, interval_tails(ci), axis=1, method="inverted_cdf")
     twice_rank = 2 * (replicates < x).sum(axis=1) + (replicates == x).sum(axis=1)
     outside = (replicates < low[:, None]) | (replicates > high[:, None])
     n, draws = n[:, 0], replicates.shape[1]

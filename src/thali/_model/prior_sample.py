@@ -9,7 +9,7 @@ import numpy as np
 from thali._arguments import check_integer
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import silence_warnings
-from thali._posterior.densities import refuse_large
+from thali._posterior.densities import check_predictive_size
 from thali._posterior.view import LATENT
 from thali.errors import DataError
 
@@ -37,12 +37,12 @@ class PriorSample:
 
     def build_tree(self) -> "xarray.DataTree":
         """Build the tree of the draws in the ArviZ schema."""
-        from thali._posterior.store import origin, tree_of
+        from thali._posterior.store import build_tree, describe_origin
 
         latent = {} if self.latent is None else {f"prior_{LATENT}": self.latent}
-        return tree_of(
+        return build_tree(
             {"prior": self.prior, "prior_predictive": self.predictive, **self.fixed, **latent},
-            origin(),
+            describe_origin(),
         )
 
 
@@ -70,7 +70,9 @@ def add_replicates(model: "MarkovChainModel", random_seed: Any, *design: Any) ->
         raise DataError(
             "posterior_predictive requires the data that the model was fitted to; got other data."
         )
-    refuse_large(sum(values.size for values in given_variables.values()), posterior.n_draws)
+    check_predictive_size(
+        sum(values.size for values in given_variables.values()), posterior.n_draws
+    )
     replicates = model._simulate_replicates(spawn_generators(random_seed, 1)[0], *design)
     tree = posterior.tree.copy()
     tree["posterior_predictive"] = xr.DataTree(

@@ -24,7 +24,7 @@ from thali._inference.jobs import FitFolder, Snapshot, refuse_altered_job
 from thali._inference.progress import Progress, format_duration
 from thali._inference.seeds import build_seed_sequence
 from thali._inference.warn import is_quiet, warn
-from thali._posterior.store import appended, first_draws
+from thali._posterior.store import append_draws, select_first_draws
 from thali.errors import (
     Argument,
     ArgumentError,
@@ -227,7 +227,7 @@ def continue_sampling(model: "MarkovChainModel", additional_run: Run) -> dict[st
         start = _ChainStart(start.states, draws_by_chain, 0)
     work = RunningFit(model, sampling, run, None, state.tempered)
     tree, attributes, chains = work.run_until_done(
-        draws, start, first_draws(model.posterior_, start.first)
+        draws, start, select_first_draws(model.posterior_, start.first)
     )
     return attributes | {
         "_state_": work.build_continuation(chains, tree, state.digest, state.parameters)
@@ -303,7 +303,7 @@ class RunningFit:
                     tree = earlier
                 else:
                     tree = self.sampling.tree(chains)
-                    tree = tree if earlier is None else appended(earlier, tree)
+                    tree = tree if earlier is None else append_draws(earlier, tree)
                 attributes = {
                     "posterior_": tree,
                     "_interrupted_": interrupted,

@@ -12,10 +12,10 @@ from thali._data.choices import Choices
 from thali._data.choices.choices import list_row_members
 from thali._described import Description
 from thali._inference.files import atomic_write
+from thali._posterior.certain_signs import select_certain_signs
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL
-from thali._posterior.surely import surely
 from thali._printed import PrintedResult
 from thali.errors import DataError, Message
 
@@ -247,7 +247,7 @@ class Leaderboard(PrintedResult):
         table = self.in_time.copy()
         last = table[table["period"] == table["period"].iloc[-1]].set_index("option")
         table.attrs["better"], table.attrs["worse"] = (
-            last.index[each].tolist() for each in surely(last["p_better"])
+            last.index[each].tolist() for each in select_certain_signs(last["p_better"])
         )
         return table
 

@@ -9,9 +9,9 @@ from thali._inference.progress import Progress
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import silence_warnings
 from thali._people.populations import ADJUSTED, INDEPENDENT
+from thali._posterior.certain_signs import CERTAIN
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.dependence import Dependence
-from thali._posterior.surely import CERTAIN
 
 from .counted import Judgements
 from .scale import WorthScale

@@ -13,7 +13,7 @@ from thali._labels import list_names as in_words
 from thali._model.common_findings import build_check_finding, passes_check
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Findings, Picture, finding
 from thali._model.predictive_check import describe_check
-from thali._posterior.surely import CERTAIN, surely
+from thali._posterior.certain_signs import CERTAIN, select_certain_signs
 from thali.errors import Message, Setting
 
 from . import made
@@ -226,7 +226,7 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     if board.of_judges is None:
         return None
     table: Any = board.judges()
-    sharp, dull = (table.index[each].tolist() for each in surely(table["p_sharper"]))
+    sharp, dull = (table.index[each].tolist() for each in select_certain_signs(table["p_sharper"]))
     is_known = table["comparisons"] >= FEW  # of a few answers the score says nothing
     against = table.index[is_known & (table["log_score"] < table["log_score_chance"])].tolist()
     sentence = (

@@ -26,7 +26,7 @@ from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.versions import describe_program
 from thali._posterior.dependence import SCORES
-from thali._posterior.interval import INTERVAL, interval_name
+from thali._posterior.interval import INTERVAL, describe_interval
 
 from .board import Leaderboard
 from .counted import Judgements, judgements_of
@@ -117,7 +117,7 @@ def methods(board: Leaderboard, settings: None) -> Finding | None:
                 else describe_convergence_criteria(board.of_chains.facts)
             ),
             phrase(COMMON, "computed", program=describe_program()),
-            phrase(_SENTENCES, "intervals", interval=interval_name(chosen["ci"])),
+            phrase(_SENTENCES, "intervals", interval=describe_interval(chosen["ci"])),
         )
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thali._posterior.surely import CERTAIN
+from thali._posterior.certain_signs import CERTAIN
 
 if TYPE_CHECKING:
     import pandas

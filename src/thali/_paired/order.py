@@ -8,13 +8,13 @@ import numpy as np
 from thali._aspects.maximum_likelihood.aspects import check_identified
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import (
-    INFINITE,
-    at_maximum,
-    checked_aspects,
+    MAX_LOG_ODDS,
+    check_aspects,
     estimate,
-    vanishing,
+    fit_checked_aspects,
+    warn_unbounded,
 )
-from thali._aspects.maximum_likelihood.goodness import equal_means_test
+from thali._aspects.maximum_likelihood.goodness import run_equal_means_test
 from thali._data.pairs.parts import build_ties_error
 from thali._digits import format_p_value
 from thali._inference.numerics.counts import log_binomial
@@ -122,7 +122,7 @@ def order_effect(
             ),
         )
     both = with_order(forward, backward)
-    known = checked_aspects(both, aspects, unique, 0.0)
+    known = check_aspects(both, aspects, unique, 0.0)
     check_identified(known, both)
     cells = both.cells
     shown_first, wins, losses = cells.x[:, 0] > 0.0, cells.wins, cells.losses
@@ -133,8 +133,8 @@ def order_effect(
             f"The {'second' if for_first else 'first'} option was never chosen, so the order"
             " effect has no finite estimate."
         )
-    found = at_maximum(both, known, 0.0)
-    for warning in vanishing(found):
+    found = fit_checked_aspects(both, known, 0.0)
+    for warning in warn_unbounded(found):
         warn(warning)
     without = estimate(both.with_covariates(()), aspects, unique)
     log_advantage, log_error = checked_advantage(found)
@@ -161,7 +161,7 @@ def order_effect(
     }
     test = found.usual_test
     table = tests_table(
-        rows, {"model": lambda _: test, "imbalance": lambda value: equal_means_test(n, value)}
+        rows, {"model": lambda _: test, "imbalance": lambda value: run_equal_means_test(n, value)}
     )
     p_value = float(table.loc["order", "p_value"])  # type: ignore[arg-type]
     favoured = f"not significant at the {_LEVEL:g} level"
@@ -187,8 +187,8 @@ def order_effect(
 
 def checked_advantage(found: Estimates) -> tuple[float, float]:
     """The log of the advantage of the first of two, and its standard error."""
-    value, variance = found.coefficients_of_covariates[0], found.covariance_of_covariates[0, 0]
-    if not (np.isfinite(variance) and abs(value) < INFINITE):
+    value, variance = found.covariate_coefficients[0], found.covariate_covariance[0, 0]
+    if not (np.isfinite(variance) and abs(value) < MAX_LOG_ODDS):
         raise DataError(
             "The order effect has no finite estimate: the first option was always or never chosen,"
             " or no option was shown both first and second."

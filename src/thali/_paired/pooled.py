@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.pairs import PairedComparisons
 from thali._inference.seeds import spawn_generators
 from thali._labels import shorten
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from .counted import listed
@@ -94,7 +94,7 @@ def pooled(
         has_ties = nu if part.n_ties else np.zeros(0)
         log_worths -= log_worths.mean(axis=1, keepdims=True)
         found[name] = WorthEstimates(log_worths, highest[options], has_ties, beta, of_chains=chains)
-    low, high = np.quantile(spreads.drift, tails_of(asked.ci))
+    low, high = np.quantile(spreads.drift, interval_tails(asked.ci))
     sentence = (
         "Leaderboards of the parts are pooled: log worths vary between parts by a standard"
         f" deviation of {spreads.drift.mean():.2g} ({low:.2g} to {high:.2g})."

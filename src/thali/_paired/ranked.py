@@ -11,8 +11,8 @@ from thali._data.choices.choices import list_row_members
 from thali._digits import format_probability
 from thali._inference.numerics.ranks import sort_descending
 from thali._labels import format_plural, list_names
-from thali._posterior.interval import interval_name, tails_of
-from thali._posterior.surely import CERTAIN
+from thali._posterior.certain_signs import CERTAIN
+from thali._posterior.interval import describe_interval, interval_tails
 
 from .board import Leaderboard
 from .counted import Judgements
@@ -117,7 +117,7 @@ def board_of(data: Judgements, drawn: WorthEstimates, scale: WorthScale, ci: flo
     worth = _shares(log_worths)
     names = np.array(data.labels, dtype=object)[place]
     labels = pd.Index(names, name="option")
-    tails = tails_of(ci)
+    tails = interval_tails(ci)
     low, high = np.quantile(rank, tails, axis=0, method="inverted_cdf").astype(int)
     columns: dict[str, Any] = {"rank": np.arange(1, n + 1), "rank_low": low, "rank_high": high}
     columns["p_1"] = (rank == 1).mean(axis=0)
@@ -162,7 +162,7 @@ def _effects(data: Judgements, drawn: WorthEstimates, ci: float) -> "pandas.Data
 
     if data.covariates is None:
         return None
-    low, high = np.quantile(drawn.beta, tails_of(ci), axis=0)
+    low, high = np.quantile(drawn.beta, interval_tails(ci), axis=0)
     names = pd.Index(data.covariates.names, name="covariate")
     return pd.DataFrame({"effect": drawn.effects, "low": low, "high": high}, index=names)
 
@@ -197,7 +197,8 @@ def _note(
 ) -> str:
     """What the numbers mean, and of whom the data say little."""
     sentences = [
-        f"Intervals are central {interval_name(ci)}s. Two options share a tier if neither ranks"
+        f"Intervals are central {describe_interval(ci)}s. Two options share a tier if neither"
+        " ranks"
         f" higher than the other with probability ≥ {CERTAIN:g}. A difference of {SCALE:g} rating"
         " points means odds of 10 to 1" + (f"; {scale}." if scale else ".")
     ]

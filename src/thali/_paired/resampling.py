@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_integer, check_open_interval
-from thali._aspects.maximum_likelihood.engine import estimates_of_choices
+from thali._aspects.maximum_likelihood.engine import require_choice_estimates
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
 from thali._data.checks import are_integers
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
-from thali._posterior.interval import INTERVAL, level_name, tails_of
+from thali._posterior.interval import INTERVAL, format_level, interval_tails
 from thali._printed import PrintedResult
 from thali.errors import DataError
 
@@ -146,8 +146,8 @@ def parametric_bootstrap(
         check_integer("samples", samples, 2),
         check_open_interval("ci", ci, "the probability of an interval"),
     )
-    found = estimates_of_choices(model, "parametric_bootstrap")
-    n = found.pose.totals
+    found = require_choice_estimates(model, "parametric_bootstrap")
+    n = found.problem.totals
     if not are_integers(n):
         raise DataError(
             "A parametric bootstrap requires integer counts, but these counts are fractional;"
@@ -167,11 +167,11 @@ def _refitted(
 
     weights, at_infinity = np.empty((len(wins), len(found.weights))), 0
     for row, (x, y) in enumerate(zip(wins, losses, strict=True)):
-        best = found.refitted(np.column_stack([x, y]).ravel())
+        best = found.refit(np.column_stack([x, y]).ravel())
         weights[row] = best.weights
         at_infinity += bool(best.vanishing.any())
     names = pd.Index(found.known.names, name="aspect")
-    low, high = np.quantile(weights, tails_of(ci), axis=0)
+    low, high = np.quantile(weights, interval_tails(ci), axis=0)
     columns = {
         "estimate": found.weights,
         "mean": weights.mean(axis=0),
@@ -179,7 +179,7 @@ def _refitted(
         "low": low,
         "high": high,
     }
-    note = f"{format_plural(len(wins), 'sample')}; low and high enclose {level_name(ci)} of them."
+    note = f"{format_plural(len(wins), 'sample')}; low and high enclose {format_level(ci)} of them."
     if at_infinity:
         note += (
             f" In {at_infinity:,} samples the likelihood has no maximum; the limits of the"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._aspects.maximum_likelihood.goodness import FitTest, chi_square_tail, rough
+from thali._aspects.maximum_likelihood.goodness import FitTest, chi_square_tail, describe_roughness
 
 if TYPE_CHECKING:
     import pandas
@@ -48,7 +48,7 @@ def notes(model: FitTest, comparisons: float, parameters: int, nested: str) -> s
     sentences = []
     if model.kind == "none":
         sentences.append(f"The test of the model is not available, because {model.why}.")
-    sentences += rough(f"The tests of {nested} are", comparisons, parameters)
+    sentences += describe_roughness(f"The tests of {nested} are", comparisons, parameters)
     return " ".join(sentences)
 
 

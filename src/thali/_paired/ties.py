@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.maximum_likelihood.aspects import known_aspects
+from thali._aspects.maximum_likelihood.aspects import build_known_aspects
 from thali._aspects.maximum_likelihood.estimates import Estimates
-from thali._aspects.maximum_likelihood.fit import at_maximum
+from thali._aspects.maximum_likelihood.fit import fit_checked_aspects
 from thali._aspects.maximum_likelihood.goodness import chi_square_tail
 from thali._data.connectivity import check_finite
 from thali._data.pairs import PairedComparisons
@@ -149,7 +149,9 @@ def davidson(
     check_finite(labels, *list_wins(data))
     if not (data.wins.any() or data.losses.any()):
         raise DataError("No finite estimate exists: all comparisons are ties.")
-    found = at_maximum(data, known_aspects("unique", True, labels), 0.0, True, starts=1)
+    found = fit_checked_aspects(
+        data, build_known_aspects("unique", True, labels), 0.0, True, n_starts=1
+    )
     test = found.fit_test(samples, random_seed)
     weights = pd.Series(found.weights, pd.Index(labels, name="option"), name="weight")
     note = f"Tie parameter {found.tie:.6g} (standard error {found.tie_std_error:.4g})."
@@ -179,7 +181,9 @@ def davidson(
 def _advantage(found: Estimates) -> dict[str, float]:
     """gamma with its standard error, and the likelihood-ratio test of gamma = 1."""
     log_advantage, log_error = checked_advantage(found)
-    without = at_maximum(found.data.with_covariates(()), found.known, 0.0, True, starts=1)
+    without = fit_checked_aspects(
+        found.data.with_covariates(()), found.known, 0.0, True, n_starts=1
+    )
     order = float(np.exp(log_advantage))
     return {
         "order": order,

@@ -16,8 +16,8 @@ from thali._inference.numerics.ranks import fit_descending_means, sort_descendin
 from thali._labels import format_plural, shorten
 from thali._people.populations import Individuals, chains_required_error
 from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
-from thali._posterior.interval import INTERVAL, tails_of
-from thali._posterior.summary import summary_table
+from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.summary import build_summary
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting, Value
 
 from .counted import Judgements
@@ -95,7 +95,7 @@ class WorthsRequest(NamedTuple):
 
     def check(self) -> None:
         """Refuse what does not go together."""
-        tails_of(self.ci)
+        interval_tails(self.ci)
         for name, is_given, needs, there in (
             ("judge_sd", self.judge_sd is not None, "judges", self.judges),
             ("drift", self.drift is not None, "period", self.period is not None),
@@ -300,7 +300,7 @@ def agreement_of(
     names += [f"discrimination[{judge}]" for judge in judges]
     names += [f"bias[{name}, {judge}]" for judge in judges for name in covariates if density.n_bias]
     names += [*others, *(spreads[k] for k in marginal.learned)]
-    return check_convergence(summary_table(dict(zip(names, reported, strict=True))), BY_CHAINS)
+    return check_convergence(build_summary(dict(zip(names, reported, strict=True))), BY_CHAINS)
 
 
 def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal") -> "pandas.DataFrame":
@@ -309,7 +309,11 @@ def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal") -> "pandas.Da
 
     from thali._worths.judge_agreement import measure_agreement
 
-    density, tails, covariates = pose.density, tails_of(pose.asked.ci), pose.data.covariate_names
+    density, tails, covariates = (
+        pose.density,
+        interval_tails(pose.asked.ci),
+        pose.data.covariate_names,
+    )
     logs, rows = density.log_discriminations(points), density.rows
     low, high = np.exp(np.quantile(logs, tails, axis=1))
     found = measure_agreement(marginal)
@@ -360,7 +364,7 @@ def _in_time(
     import pandas as pd
     from scipy.special import expit
 
-    density, found, tails = pose.density, [], tails_of(pose.asked.ci)
+    density, found, tails = pose.density, [], interval_tails(pose.asked.ci)
     lapse = float(density.rows.lapse)
     labels = np.array(pose.data.labels, dtype=object)
     for t, name in enumerate(pose.periods):
@@ -444,5 +448,5 @@ def _known(value: float | None, drawn: np.ndarray, ci: float) -> str:
     """A standard deviation in words."""
     if value is not None:
         return f"{value:g} (fixed)"
-    low, high = np.quantile(drawn, tails_of(ci))
+    low, high = np.quantile(drawn, interval_tails(ci))
     return f"{drawn.mean():.2g} ({low:.2g} to {high:.2g})"

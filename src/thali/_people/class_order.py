@@ -34,7 +34,7 @@ def add_class_order(tree: "xarray.DataTree") -> "xarray.DataTree":
     sizes_of_common = (members[:, :, None] == order[:, None, :]).sum(axis=(0, 1))
     order = order[:, np.argsort(-sizes_of_common, kind="stable")]
     class_order = ("chain", "draw", "class"), order.reshape(chains, draws, -1)
-    return posterior.replaced({LATENT: posterior.latent.assign(class_order=class_order)}).tree
+    return posterior.replace_groups({LATENT: posterior.latent.assign(class_order=class_order)}).tree
 
 
 def same_class_probabilities(members: np.ndarray, n_classes: int) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._inference.indexing import iterate_slices
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 
 if TYPE_CHECKING:
     import pandas
@@ -29,7 +29,7 @@ def tabulate_individuals(
 
     from thali._tables import Table
 
-    tails, (mean, low, high) = tails_of(ci), np.empty((3, len(respondents), len(options)))
+    tails, (mean, low, high) = interval_tails(ci), np.empty((3, len(respondents), len(options)))
     for block in iterate_slices(len(respondents), draws * len(options)):
         block_draws = read_draws(block)
         mean[block] = np.nanmean(block_draws, axis=0)

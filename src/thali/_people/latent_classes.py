@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_integer
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._posterior.interval import INTERVAL, interval_tails
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
@@ -108,7 +108,7 @@ class AlignedClassResults:
         for g in range(n_classes):
             n_members = (members == g).sum(axis=1)
             share = n_members / len(respondent_names)
-            sample_interval = share.mean(), *np.quantile(share, tails_of(ci))
+            sample_interval = share.mean(), *np.quantile(share, interval_tails(ci))
             population_interval = _population_share(n_members, len(respondent_names), n_classes, ci)
             respondents = tuple(respondent_names[class_of_respondent == g].tolist())
             rows.append(
@@ -217,7 +217,7 @@ def _population_share(
         n_classes - 1.0 + n_respondents - distinct_counts,
     )
     ends_of_interval = []
-    for p in tails_of(ci):
+    for p in interval_tails(ci):
         ends = betaincinv(a, b, p)
         end, high = ends.min(), ends.max()
         if end < high:

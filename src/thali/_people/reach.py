@@ -14,7 +14,7 @@ import numpy as np
 from thali._arguments import check_integer
 from thali._inference.indexing import space_evenly
 from thali._inference.seeds import spawn_generators
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali.errors import Argument, ArgumentError
 
 if TYPE_CHECKING:
@@ -53,7 +53,11 @@ def tabulate_best_sets(
     """
     from thali._tables import Table
 
-    size, top, tails = check_integer("size", size, 1), check_integer("top", top, 1), tails_of(ci)
+    size, top, tails = (
+        check_integer("size", size, 1),
+        check_integer("top", top, 1),
+        interval_tails(ci),
+    )
     n_draws, n_respondents, n_options = reaches.shape
     if size >= n_options:
         raise ArgumentError(

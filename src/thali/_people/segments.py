@@ -13,7 +13,7 @@ from thali._digits import format_percent
 from thali._inference.indexing import space_evenly
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._posterior.interval import INTERVAL, interval_tails
 from thali.errors import Argument, DataError
 
 if TYPE_CHECKING:
@@ -300,7 +300,7 @@ def _build_result(
     profiles = _segment_profiles(preferences.values, labels, n_segments)
     average = preferences.values.mean(axis=(0, 1))
     means = np.nanmean(profiles, axis=0)
-    low, high = np.quantile(shares, tails_of(ci), axis=0)
+    low, high = np.quantile(shares, interval_tails(ci), axis=0)
     sizes = Table(
         {
             "name": name_segments(preferences.levels, means, average),
@@ -312,7 +312,7 @@ def _build_result(
         index,
     )
     sizes.attrs["interval"] = ci
-    low, high = np.nanquantile(profiles, tails_of(ci), axis=0)
+    low, high = np.nanquantile(profiles, interval_tails(ci), axis=0)
     levels = Table(preferences.levels * n_segments, columns=preferences.names).assign(
         preferred=means.ravel(),
         preferred_low=low.ravel(),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import display_width, join_lines
-from thali._posterior.interval import INTERVAL, interval_name, level_name
+from thali._posterior.interval import INTERVAL, describe_interval, format_level
 
 if TYPE_CHECKING:
     import pandas
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Okabe & Ito (2008), Color universal design; without yellow, which is too pale for thin lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# for points inside and outside of their predictive intervals
+MISSED_STYLES = ((False, "inside", "o", COLOURS[0]), (True, "outside", "D", COLOURS[1]))
 # one hue from white to dark, for all kinds of colour vision: larger is darker
 SHADES = "Blues"
 GRID = "0.88"  # lines between the cells of a matrix
@@ -98,12 +100,12 @@ def read_interval_probability(table: "pandas.DataFrame") -> float:
 
 def format_interval_level(table: "pandas.DataFrame") -> str:
     """Format the probability of the intervals, such as "89 %"."""
-    return level_name(read_interval_probability(table))
+    return format_level(read_interval_probability(table))
 
 
 def format_interval_name(table: "pandas.DataFrame") -> str:
     """Format the probability of the intervals, such as "89 % interval"."""
-    return interval_name(read_interval_probability(table))
+    return describe_interval(read_interval_probability(table))
 
 
 def shorten_labels(labels: list[str]) -> list[str]:

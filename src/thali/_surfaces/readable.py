@@ -19,7 +19,7 @@ from thali._digits import (
 )
 from thali._labels import display_width
 from thali._model.table_columns import COLUMNS, HEADINGS, MONTE_CARLO, format_heading
-from thali._posterior.interval import INTERVAL, interval_name, level_name
+from thali._posterior.interval import INTERVAL, describe_interval, format_level
 
 if TYPE_CHECKING:
     import pandas
@@ -235,11 +235,11 @@ def _format_interval_heading(name: str, columns: list[str], column: int, level: 
     else:
         base_column = columns[column - 1] if column else ""
     if base_column == "respondents":
-        return f"{level_name(level)} of respondents"
+        return f"{format_level(level)} of respondents"
     return (
-        interval_name(level)
+        describe_interval(level)
         if column and columns[column - 1] in (base_column, "sd")
-        else f"{format_heading(base_column)}, {interval_name(level)}"
+        else f"{format_heading(base_column)}, {describe_interval(level)}"
     )
 
 

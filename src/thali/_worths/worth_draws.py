@@ -36,7 +36,7 @@ from thali._model.next_question import (
 )
 from thali._model.option_sets import is_best_worst, pair_indices, set_indices, tabulate_outcomes
 from thali._model.predictive_check import select_draws
-from thali._posterior.summary import mean_errors
+from thali._posterior.summary import compute_mean_errors
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class WorthDraws(NamedTuple):
     def question_probabilities(self, data: Any, has_ties: bool) -> AnswerProbabilities:
         """Return a function from a slice of questions to answer probabilities."""
 
-        def of_questions(questions: slice) -> np.ndarray:
+        def compute_probabilities(questions: slice) -> np.ndarray:
             if isinstance(data, Choices):
                 start, members = slice_sets(data.start, questions, data.members)
                 return self.set_probabilities(start, members, data.worst is not None)
@@ -136,7 +136,7 @@ class WorthDraws(NamedTuple):
             )
             return self.outcome_probabilities(p, has_ties).reshape(self.n_draws, -1)
 
-        return of_questions
+        return compute_probabilities
 
     def subtract_option_covariates(self, x: np.ndarray, cells: Any, questions: slice) -> np.ndarray:
         """Subtract covariates of options from covariates, as log worths include their effects."""
@@ -189,7 +189,9 @@ class WorthDraws(NamedTuple):
         """Average probabilities over draws; with standard errors as a second row."""
         if not return_se:
             return p.mean(axis=0)[None]
-        return np.stack([p.mean(axis=0), mean_errors(p.T.reshape(p.shape[1], self.chains, -1))])
+        return np.stack(
+            [p.mean(axis=0), compute_mean_errors(p.T.reshape(p.shape[1], self.chains, -1))]
+        )
 
     def tabulate_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
         """Return a table of mean outcome probabilities, one row per pair: a, b, p_a, p_tie, p_b."""
@@ -226,7 +228,7 @@ class WorthDraws(NamedTuple):
 
     # Comparison with observed answers -------------------------------------------------------------
 
-    def check(self, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+    def check_replicates(self, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
         """Compare observed answers with replicates, as a table."""
         questions = data.questions(self.nu is not None)
         check_unweighted(questions)
@@ -234,7 +236,7 @@ class WorthDraws(NamedTuple):
         respondents = [self.take(draws)._pool_respondents(data, questions, self.nu is not None)]
         return check_answers(questions, respondents, len(draws), random_seed, ci)
 
-    def predictions(self, data: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_predictions(self, data: Any, ci: float) -> "pandas.DataFrame":
         """Return a table of observed and predicted proportions."""
         questions = data.questions(False)
         return predict_answers(
@@ -247,7 +249,7 @@ class WorthDraws(NamedTuple):
             self.question_probabilities(data, has_ties), questions.times
         )
 
-    def quantities(self, pairs: Any) -> Quantities:
+    def get_quantities(self, pairs: Any) -> Quantities:
         """Return the quantities that chains are judged by, each (chains, draws).
 
         The spread and the log-likelihood are judged separately. `pairs`: both options of each
@@ -302,10 +304,10 @@ def tabulate_worths(draws: WorthDraws, ci: float) -> "pandas.DataFrame":
     """Return a table of worths by option, highest first: log_worth, sd, low, high, share."""
     import pandas as pd
 
-    from thali._posterior.interval import tails_of
+    from thali._posterior.interval import interval_tails
     from thali._tables import Table
 
-    low, high = np.quantile(draws.log_worths, tails_of(ci), axis=0)
+    low, high = np.quantile(draws.log_worths, interval_tails(ci), axis=0)
     weights = draws.weights
     mean = draws.log_worths.mean(axis=0)
     columns = {"log_worth": mean, "sd": draws.log_worths.std(axis=0), "low": low, "high": high}

@@ -15,7 +15,7 @@ from thali._inference.seeds import spawn_generators
 from thali._model.answer_checks import EqualRespondents, check_answers, predict_answers
 from thali._model.base import Job, SampledModel
 from thali._model.predictive_check import select_draws
-from thali._posterior.summary import mean_errors
+from thali._posterior.summary import compute_mean_errors
 
 from .data import Picks
 
@@ -86,7 +86,7 @@ class PickedWorths(SampledModel):
             data.questions(),
         )
         found = np.split(draws.mean(axis=0), asked.start[1:-1])
-        errors = mean_errors(draws.T.reshape(len(asked.counts), CHAINS, -1))
+        errors = compute_mean_errors(draws.T.reshape(len(asked.counts), CHAINS, -1))
         return (found, np.split(errors, asked.start[1:-1])) if return_se else found
 
     def _worths(self) -> np.ndarray:
@@ -122,9 +122,9 @@ def _tree(data: Picks, log_worth: np.ndarray) -> Any:
     """The posterior in the ArviZ schema."""
     import xarray
 
-    from thali._posterior.store import origin, tree_of
+    from thali._posterior.store import build_tree, describe_origin
 
     dims = ("chain", "draw", "option")
     posterior = xarray.Dataset({"log_worth": (dims, log_worth)}, {"option": list(data.labels)})
     observed = xarray.Dataset({"picked": ("place", data.counts)})
-    return tree_of({"posterior": posterior, "observed_data": observed}, origin())
+    return build_tree({"posterior": posterior, "observed_data": observed}, describe_origin())

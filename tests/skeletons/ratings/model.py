@@ -65,7 +65,7 @@ def _tree(data: Ratings, mean: np.ndarray, sigma: np.ndarray) -> Any:
     """The posterior in the ArviZ schema; the draws say what the data were."""
     import xarray
 
-    from thali._posterior.store import origin, tree_of
+    from thali._posterior.store import build_tree, describe_origin
 
     coordinates = {"option": list(data.labels)}
     posterior = {"mean": (("chain", "draw", "option"), mean), "sigma": (("chain", "draw"), sigma)}
@@ -75,4 +75,4 @@ def _tree(data: Ratings, mean: np.ndarray, sigma: np.ndarray) -> Any:
             {"rating": ("row", data.values), "object": ("row", data.object)}
         ),
     }
-    return tree_of(groups, origin())
+    return build_tree(groups, describe_origin())

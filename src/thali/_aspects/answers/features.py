@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import index_labels
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._posterior.interval import INTERVAL, interval_tails
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
@@ -29,7 +29,7 @@ def features_table(
     from thali._tables import Table
 
     check_min_probability(min_probability)
-    tails = tails_of(ci)
+    tails = interval_tails(ci)
     labels, columns = posterior.labels, read_columns(posterior)
     patterns, pattern = find_distinct_owners(columns)
     # one entry per pattern and draw that contains it, in the order of the patterns
@@ -179,10 +179,10 @@ def presence_convergence(present: np.ndarray) -> dict[str, np.ndarray]:
     """
     # `ess` and `r_hat` are NaN where all draws have the feature. With a single chain, or too few
     # draws for R-hat, `converged` is False. A single draw is a point estimate: nothing can differ.
-    from thali._posterior.summary import convergence, mean_errors
+    from thali._posterior.summary import compute_diagnostics, compute_mean_errors
 
     draws = present.astype(float)
-    ess, r_hat = convergence(draws)
+    ess, r_hat = compute_diagnostics(draws)
     n_chains, n_draws = present.shape[1:]
     has_r_hat = (n_chains > 1 and n_draws >= MIN_CHAIN_DRAWS) or n_chains * n_draws == 1
     is_constant = present.all(axis=(1, 2)) & has_r_hat
@@ -191,4 +191,10 @@ def presence_convergence(present: np.ndarray) -> dict[str, np.ndarray]:
         format_chain_column(k): probability for k, probability in enumerate(draws.mean(axis=2).T)
     }
     extra = chain_probabilities if n_chains > 1 and not converged.all() else {}
-    return {"mcse": mean_errors(draws), "ess": ess, "r_hat": r_hat, "converged": converged, **extra}
+    return {
+        "mcse": compute_mean_errors(draws),
+        "ess": ess,
+        "r_hat": r_hat,
+        "converged": converged,
+        **extra,
+    }

@@ -16,9 +16,9 @@ import numpy as np
 from thali._data.kinds import GROUPS
 from thali._model.stored_choices import MAX_PAIRS
 from thali._posterior.densities import is_pointwise
-from thali._posterior.interval import tails_of
-from thali._posterior.store import origin
-from thali._posterior.view import FACTS, POPULATION, Posterior, flat
+from thali._posterior.interval import interval_tails
+from thali._posterior.store import describe_origin
+from thali._posterior.view import FACTS, POPULATION, Posterior, flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..draws.feature_columns import FeatureColumns, read_columns
@@ -79,7 +79,8 @@ def build_group_posterior(
         flat = {name: values.ravel() for name, values in group_parameters.items()}
         parts.append(
             _drop_large_variables(
-                likelihood.posterior_part(by_group[g], flat, data, shape, stores_pairs), n_people
+                likelihood.build_posterior_part(by_group[g], flat, data, shape, stores_pairs),
+                n_people,
             )
         )
     by_group = scale_weights(by_group, parts, parameters)
@@ -131,7 +132,7 @@ def build_group_posterior(
     constant[POPULATION] = GROUPS
     constant["similar"] = bool(similar)
     datasets["constant_data"] = constant
-    return Posterior.of(datasets, {**origin(), **attrs})
+    return Posterior.from_groups(datasets, {**describe_origin(), **attrs})
 
 
 def build_unique_variables(
@@ -369,7 +370,7 @@ def group_features_table(
         row: dict[str, Any] = {"members": members}
         present_weights = weights[:, is_present]
         for name, group_weights in zip(names, present_weights, strict=True):
-            low, high = np.quantile(group_weights, tails_of(ci))
+            low, high = np.quantile(group_weights, interval_tails(ci))
             row |= {
                 f"weight[{name}]": group_weights.mean(),
                 f"weight_low[{name}]": low,
@@ -400,7 +401,7 @@ def sum_group_weights(
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Sum the weights of each feature's copies, (group, draw), and its presence."""
     labels, columns = posterior.labels, read_columns(posterior)
-    group_weights = flat(posterior.group_weights)  # (draw, group, feature)
+    group_weights = flatten_chains(posterior.group_weights)  # (draw, group, feature)
     patterns, pattern = find_distinct_owners(columns)
     index_of_owners = {tuple(labels[i] for i in owners): k for k, owners in enumerate(patterns)}
     weights, is_present = [], []

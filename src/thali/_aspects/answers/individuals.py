@@ -9,8 +9,8 @@ from thali._data.kinds import PEOPLE
 from thali._people.individual_preferences import tabulate_individuals
 from thali._people.populations import Individuals
 from thali._people.segments import Preferences, select_segment_draws
-from thali._posterior.interval import tails_of
-from thali._posterior.view import Posterior, flat
+from thali._posterior.interval import interval_tails
+from thali._posterior.view import Posterior, flatten_chains
 from thali.errors import Argument, ArgumentError, Setting
 
 from ..draws.feature_columns import read_columns
@@ -120,12 +120,12 @@ def select_respondent_weights(
     Unique weights are 0 if the model has none.
     """
     weights, unique_weights = (
-        flat(posterior.group_weights)[draws][:, people],
+        flatten_chains(posterior.group_weights)[draws][:, people],
         posterior.group_unique,
     )
     if unique_weights is None:
         return weights, np.zeros((*weights.shape[:2], posterior.n_options))
-    return weights, flat(unique_weights)[draws][:, people]
+    return weights, flatten_chains(unique_weights)[draws][:, people]
 
 
 def population_shares_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
@@ -134,8 +134,8 @@ def population_shares_table(posterior: Posterior, ci: float) -> "pandas.DataFram
 
     from thali._tables import Table
 
-    worth = flat(posterior.common_worth)
-    low, high = np.quantile(worth, tails_of(ci), axis=0)
+    worth = flatten_chains(posterior.common_worth)
+    low, high = np.quantile(worth, interval_tails(ci), axis=0)
     labels = pd.Index(posterior.labels, name="option")
     table = Table({"mean": worth.mean(axis=0), "low": low, "high": high}, labels)
     table.attrs["interval"] = ci

@@ -9,7 +9,7 @@ from thali._data.kinds import GROUPS
 from thali._inference.numerics.counts import compute_outcomes
 from thali._model.option_sets import pair_indices, tabulate_outcomes
 from thali._people.latent_classes import aligned_class_probabilities
-from thali._posterior.view import POPULATION, Posterior, parted
+from thali._posterior.view import POPULATION, Posterior, split_draws
 
 from ..draws.covariate_lifts import CovariateLift
 from ..draws.feature_columns import read_columns
@@ -37,7 +37,7 @@ def convert_classes_to_groups(
     `parts` are the data of each class, and `kept` the indices of the sets in each part.
     """
     n_classes, order = posterior.most_classes, posterior.class_order
-    variables, shape = posterior.whole(), posterior.shape
+    variables, shape = posterior.merge_draws(), posterior.shape
     names = [str(g + 1) for g in range(n_classes)]
     observed = join_parts(parts, "observed", 0, {})
     constants = join_parts(
@@ -80,8 +80,8 @@ def convert_classes_to_groups(
         ]
         variables = variables.assign_coords(place_group=("place", rows["place_group"]))
         variables = variables.assign_coords(place=np.array(labels, dtype=str))
-    return Posterior.of(
-        parted(variables) | datasets | {"sample_stats": posterior.stats}, posterior.attributes
+    return Posterior.from_groups(
+        split_draws(variables) | datasets | {"sample_stats": posterior.stats}, posterior.attributes
     )
 
 

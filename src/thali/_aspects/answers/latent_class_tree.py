@@ -15,7 +15,7 @@ from thali._data.kinds import KINDS
 from thali._model.stored_choices import MAX_PAIRS
 from thali._people.latent_classes import new_class_probabilities
 from thali._posterior.densities import is_pointwise
-from thali._posterior.store import origin, tree_of
+from thali._posterior.store import build_tree, describe_origin
 from thali._posterior.view import POPULATION
 
 from ..draws.posterior_tree import encode_features, select_kept_draws
@@ -87,7 +87,7 @@ def build_class_tree(
     }
     for g, columns in enumerate(class_columns):
         flat = {name: values[g].ravel() for name, values in class_parameters.items()}
-        parts.append(likelihood.posterior_part(columns, flat, data, shape, dense))
+        parts.append(likelihood.build_posterior_part(columns, flat, data, shape, dense))
     columns_by_class = scale_weights(class_columns, parts, class_parameters)
     mean_columns, first_part = average_weights(columns_by_class), parts[0]
     variables = {
@@ -160,7 +160,7 @@ def build_class_tree(
         "similar": bool(similar),
     }
     datasets["constant_data"] = datasets["constant_data"].assign(scalars | {"kinds": n_classes})
-    return tree_of(datasets, {**origin(), **attrs})
+    return build_tree(datasets, {**describe_origin(), **attrs})
 
 
 def average_over_classes(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_open_interval
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._posterior.interval import INTERVAL, interval_tails
 from thali._posterior.view import Posterior
 
 from ..draws.feature_columns import FeatureColumns, read_columns
@@ -321,7 +321,7 @@ def matched_features_table(
     bounds = np.searchsorted(matched.feature, np.arange(len(matched.membership) + 1))
     entry_slices = [slice(*interval) for interval in pairwise(bounds)]
     interval = np.array(
-        [np.quantile(matched.weight[entries], tails_of(ci)) for entries in entry_slices]
+        [np.quantile(matched.weight[entries], interval_tails(ci)) for entries in entry_slices]
     ).reshape(-1, 2)
     columns = {
         "members": matched.members(posterior.labels),

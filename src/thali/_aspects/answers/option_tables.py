@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._inference.indexing import BLOCK
 from thali._inference.numerics.ranks import average_ranks
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
@@ -62,7 +62,7 @@ def unique_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
         columns.weights[single_columns],
     )
     total_weights = weights.sum(1, keepdims=True)
-    low, high = np.quantile(weights, tails_of(ci), axis=0)
+    low, high = np.quantile(weights, interval_tails(ci), axis=0)
     shares = np.divide(
         weights,
         total_weights,

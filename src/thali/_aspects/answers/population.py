@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.kinds import PAIRS
 from thali._model.stored_choices import all_pair_coordinates, pair_index
-from thali._posterior.view import Posterior, flat, parted
+from thali._posterior.view import Posterior, flatten_chains, split_draws
 
 from ..draws.feature_columns import FeatureColumns, read_columns
 from ..draws.posterior_tree import select_kept_draws
@@ -48,10 +48,10 @@ class PopulationDraws(NamedTuple):
         slopes = None if self.slopes is None else self.slopes.select_draws(self.common, draws)
         return PopulationDraws(self.common.take(draws), self.kappa[draws], slopes)
 
-    def of(self, x: np.ndarray) -> "PopulationDraws":
+    def shift_to_covariates(self, x: np.ndarray) -> "PopulationDraws":
         """Return the population of people with these covariates."""
         assert self.slopes is not None
-        return PopulationDraws(self.slopes.lifted(self.common, x), self.kappa)
+        return PopulationDraws(self.slopes.shift_weights(self.common, x), self.kappa)
 
 
 def add_population(
@@ -89,8 +89,8 @@ def add_population(
         name: (*variable, {"description": _DESCRIPTIONS[name]})
         for name, variable in variables.items()
     }
-    return posterior.replaced(
-        parted(posterior.whole().assign(described_variables).assign_coords(coordinates))
+    return posterior.replace_groups(
+        split_draws(posterior.merge_draws().assign(described_variables).assign_coords(coordinates))
     )
 
 
@@ -172,7 +172,7 @@ def common_weight_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
     Features of a single option are omitted.
     """
     columns, labels = read_columns(posterior), np.array(posterior.labels)
-    weights = flat(posterior.common_weights)[columns.draw, columns.slot]
+    weights = flatten_chains(posterior.common_weights)[columns.draw, columns.slot]
     patterns, pattern = find_distinct_owners(columns)
     sizes = np.array([len(owners) for owners in patterns])
     is_silent = posterior.is_silent(sizes)

@@ -55,13 +55,13 @@ def predict_means(
     if paired:
         first_options, second_options = np.array(option_indices, np.int64).reshape(-1, 2).T
         return compute_mean_probabilities(columns, first_options, second_options, lapse, lift)
-    from ..likelihoods.set_draws import mean_over_draws
+    from ..likelihoods.set_draws import average_over_draws
 
     probability_draws, starts = build_set_probabilities(
         columns, option_indices, is_best_worst(sets), lapse
     )
     return np.split(
-        mean_over_draws(probability_draws, columns.n_draws, int(starts[-1])), starts[1:-1]
+        average_over_draws(probability_draws, columns.n_draws, int(starts[-1])), starts[1:-1]
     )
 
 
@@ -89,11 +89,11 @@ class AskedSets:
 
     def means(self, draws: np.ndarray, return_se: bool) -> Any:
         """Return mean probabilities for each set, and Monte Carlo errors with `return_se`."""
-        from thali._posterior.summary import mean_errors
+        from thali._posterior.summary import compute_mean_errors
 
         estimates: list[Any] = [draws.mean(axis=0)]
         if return_se:
-            estimates.append(mean_errors(draws.T.reshape(draws.shape[1], self.chains, -1)))
+            estimates.append(compute_mean_errors(draws.T.reshape(draws.shape[1], self.chains, -1)))
         if not self.paired:
             sizes = np.array(list(map(len, self.places)))
             ends = np.cumsum(sizes * (sizes - 1) if self.answers else sizes)[:-1]
@@ -108,12 +108,12 @@ def build_set_probabilities(
 
     Return it with the index of each set's first probability.
     """
-    from ..likelihoods.set_draws import answer_probability_draws, set_probability_draws
+    from ..likelihoods.set_draws import compute_answer_probabilities, compute_set_probabilities
 
     start, members = part_bounds(list(map(len, option_indices))), np.concatenate(option_indices)
     if not has_answers:
-        return partial(set_probability_draws, columns, start, members, lapse), start
-    draw_probabilities = partial(answer_probability_draws, columns, start, members, lapse)
+        return partial(compute_set_probabilities, columns, start, members, lapse), start
+    draw_probabilities = partial(compute_answer_probabilities, columns, start, members, lapse)
     return draw_probabilities, find_first_answers(start)
 
 
@@ -126,7 +126,7 @@ def compute_prediction_errors(
     lift: CovariateLift | None,
 ) -> "np.ndarray | list[np.ndarray]":
     """Compute Monte Carlo errors of `predict_means`, in the same form."""
-    from thali._posterior.summary import mean_errors
+    from thali._posterior.summary import compute_mean_errors
 
     option_indices, paired = set_indices(sets, labels)
     errors, sizes = [], []
@@ -148,7 +148,7 @@ def compute_prediction_errors(
             )
             draws = draw_probabilities(slice(0, columns.n_draws))
             sizes += np.diff(starts).tolist()
-        errors.append(mean_errors(draws.T.reshape(draws.shape[1], n_chains, -1)))
+        errors.append(compute_mean_errors(draws.T.reshape(draws.shape[1], n_chains, -1)))
     all_errors = np.concatenate(errors) if errors else np.empty(0)
     return all_errors if paired else np.split(all_errors, np.cumsum(sizes)[:-1])
 

@@ -12,7 +12,7 @@ from thali._data.similarities import Similarities
 from thali._inference.seeds import spawn_generators
 from thali._model.predictive_check import ROWS, SIMILARITY, select_draws, split_blocks
 from thali._posterior.convergence import Advice
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali._posterior.view import Posterior
 from thali.errors import Setting
 
@@ -187,7 +187,7 @@ def similarity_check_table(posterior: Posterior, random_seed: Any, ci: float) ->
         distance = (observed[pairs] - mu) / deviation
         squares += (distance**2).sum(axis=1)
         replicates = mu + deviation * rng.standard_normal(mu.shape)
-        low, high = np.quantile(replicates, tails_of(ci), axis=0)
+        low, high = np.quantile(replicates, interval_tails(ci), axis=0)
         below = ndtr(distance).mean(axis=0)
         outside = (ndtr((low - mu) / deviation) + ndtr((mu - high) / deviation)).mean(axis=0)
         predicted, p_value = mu.mean(axis=0), 2.0 * np.minimum(below, 1.0 - below)

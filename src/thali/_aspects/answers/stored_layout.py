@@ -44,7 +44,7 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
             f"'{path}', written by thali {version}, contains data of kind {data_kind!r}, which this"
             " version does not support; fit the model again"
         )
-    variables = posterior.whole()
+    variables = posterior.merge_draws()
     required = _REQUIRED | (_LISTED if posterior.features is None else _DENSE)
     required |= {} if posterior.unique is None else _UNIQUE
     for name, dimensions in required.items():

@@ -21,7 +21,7 @@ from thali._model.next_question import (
     tabulate_questions,
 )
 from thali._model.stored_choices import MAX_PAIRS, pair_coordinates
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
@@ -81,12 +81,12 @@ class TripletResults(ObjectResults):
         )
         constant = None if self.posterior.constant is None else self.posterior.constant[draws]
 
-        def of_questions(questions: slice) -> np.ndarray:
+        def compute_slice(questions: slice) -> np.ndarray:
             start, first, second = slice_sets(data.start, questions, data.first, data.second)
             p = compute_triplet_probabilities(columns, constant, start, first, second, link, lapse)
             return p / np.repeat(np.add.reduceat(p, start[:-1], axis=1), np.diff(start), axis=1)
 
-        return of_questions
+        return compute_slice
 
 
 # Predictions and ranks of pairs -------------------------------------------------------------------
@@ -97,14 +97,14 @@ PairSets = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, first, second
 
 def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
     """Predict pair probabilities of each set, and Monte Carlo errors with `return_se`."""
-    from thali._posterior.summary import mean_errors
+    from thali._posterior.summary import compute_mean_errors
 
     start, first_objects, second_objects = read_pair_sets(sets, posterior.labels)
     mean, errors = np.empty(len(first_objects)), np.empty(len(first_objects))
     for pair_slice, draws in iterate_triplet_sets(posterior, start, first_objects, second_objects):
         mean[pair_slice] = draws.mean(axis=0)
         if return_se:
-            errors[pair_slice] = mean_errors(
+            errors[pair_slice] = compute_mean_errors(
                 draws.T.reshape(draws.shape[1], posterior.shape[0], -1)
             )
     probabilities = np.split(mean, start[1:-1])
@@ -173,7 +173,7 @@ def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
         "b": coordinates["option_b"][1],
     }
     for name, draws in (("similarity", similarity), ("rank", rank)):
-        low, high = np.quantile(draws, tails_of(ci), axis=0)
+        low, high = np.quantile(draws, interval_tails(ci), axis=0)
         table_columns |= {name: draws.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
     table = Table(table_columns).sort_values("rank", kind="stable", ignore_index=True)
     table.attrs["interval"] = ci

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._people.respondent_columns import RespondentCovariates, stored_covariates
-from thali._posterior.interval import INTERVAL, tails_of
-from thali._posterior.view import Posterior, flat, parted
+from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.view import Posterior, flatten_chains, split_draws
 from thali.errors import Argument, ArgumentError
 
 from ..draws.feature_columns import FeatureColumns, read_columns
@@ -35,7 +35,7 @@ class WeightSlopes(NamedTuple):
         """Return factors of feature and unique weights for covariates x, (people, weights)."""
         return np.exp(x @ np.concatenate([self.weights[columns], self.unique[draw]]).T)
 
-    def lifted(self, common: FeatureColumns, x: np.ndarray) -> FeatureColumns:
+    def shift_weights(self, common: FeatureColumns, x: np.ndarray) -> FeatureColumns:
         """Return the columns with the expected weights at covariates x.
 
         `x` has shape (covariates,), or (draws, covariates).
@@ -76,7 +76,9 @@ def add_slopes(
             [columns.unique_weights.reshape(*shape, -1) for columns in columns_by_covariate], axis=2
         )
         variables["unique_slopes"] = ("chain", "draw", "known", "option"), unique_slopes
-    all_variables = posterior.whole().assign(variables).assign_coords(known=list(covariates.names))
+    all_variables = (
+        posterior.merge_draws().assign(variables).assign_coords(known=list(covariates.names))
+    )
     weight_names = {"slopes": "a feature", "unique_slopes": "the unique aspect of an option"}
     for name in variables:
         all_variables[name].attrs["description"] = (
@@ -86,7 +88,7 @@ def add_slopes(
     fixed = posterior.fixed.assign_coords(known=list(covariates.names)).assign(
         covariates.store("group")
     )
-    return posterior.replaced(parted(all_variables) | {"constant_data": fixed})
+    return posterior.replace_groups(split_draws(all_variables) | {"constant_data": fixed})
 
 
 def read_slopes(posterior: Posterior) -> WeightSlopes | None:
@@ -94,10 +96,10 @@ def read_slopes(posterior: Posterior) -> WeightSlopes | None:
     if posterior.slopes is None:
         return None
     columns = read_columns(posterior)
-    weight_slopes = flat(posterior.slopes)[columns.draw, :, columns.slot]
+    weight_slopes = flatten_chains(posterior.slopes)[columns.draw, :, columns.slot]
     unique_slopes = np.zeros((columns.n_draws, columns.n_options, len(posterior.known)))
     if posterior.unique_slopes is not None:
-        unique_slopes = flat(posterior.unique_slopes).swapaxes(1, 2)
+        unique_slopes = flatten_chains(posterior.unique_slopes).swapaxes(1, 2)
     return WeightSlopes(weight_slopes, unique_slopes, posterior.fixed["known_of_people"].values)
 
 
@@ -125,7 +127,7 @@ def compute_effects(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[s
     """
     slopes = read_slopes(posterior)
     assert slopes is not None
-    sd, common = posterior.fixed["known_sd"].values, read_columns(posterior.of_common())
+    sd, common = posterior.fixed["known_sd"].values, read_columns(posterior.select_common())
     labels = posterior.labels
     options, mean = {}, np.zeros((common.n_draws, len(sd)))
     if posterior.facts.of_choices:
@@ -188,7 +190,7 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
             ", which names respondent columns.",
         )
     options, features = compute_effects(posterior)
-    tails = tails_of(ci)
+    tails = interval_tails(ci)
     rows, index = [], []
     for j, name in enumerate(posterior.known):
         for effect_name, draws in [*options.items(), *features.items()]:

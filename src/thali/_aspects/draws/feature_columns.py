@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._inference.indexing import part_bounds
-from thali._posterior.view import Posterior, flat
+from thali._posterior.view import Posterior, flatten_chains
 
 if TYPE_CHECKING:
     from ..samplers.draw_record import ChainDraws
@@ -143,17 +143,17 @@ def concatenate_chain_columns(chains: Sequence["ChainDraws"], n_draws: int) -> F
 
 def read_columns(posterior: Posterior) -> FeatureColumns:
     """Read all columns of a posterior, stored dense or as owner lists, chain after chain."""
-    weights = flat(posterior.weights)
+    weights = flatten_chains(posterior.weights)
     if posterior.unique is None:
         unique_weights = np.zeros((len(weights), posterior.n_options))
     else:
-        unique_weights = flat(posterior.unique)
+        unique_weights = flatten_chains(posterior.unique)
     if posterior.features is not None:
-        features = flat(posterior.features)
+        features = flatten_chains(posterior.features)
         sizes = features.sum(axis=-1, dtype=np.int64)
         owners = np.nonzero(features)[2]
     else:
-        sizes, owners = flat(posterior.feature_sizes), posterior.owners
+        sizes, owners = flatten_chains(posterior.feature_sizes), posterior.owners
         owners = owners[owners >= 0]
     has_owners = sizes > 0
     return FeatureColumns(

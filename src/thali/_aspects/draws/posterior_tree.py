@@ -9,8 +9,8 @@ import numpy as np
 from thali._inference.threads import choose_longest_chains
 from thali._model.stored_choices import MAX_PAIRS
 from thali._posterior.densities import add_log_prior
-from thali._posterior.store import origin, tree_of
-from thali._posterior.view import parted
+from thali._posterior.store import build_tree, describe_origin
+from thali._posterior.view import split_draws
 from thali.errors import DataError
 
 from .feature_columns import FeatureColumns, concatenate_chain_columns
@@ -42,7 +42,7 @@ _DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class DataPart:
-    """The part of a posterior for one kind of data, returned by `posterior_part`."""
+    """The part of a posterior for one kind of data, returned by `build_posterior_part`."""
 
     kind: str  # data kind, from `thali._data.kinds`
     log_constant: float  # constant that the samplers omit from the log-likelihood
@@ -109,7 +109,9 @@ class KeptDraws(NamedTuple):
         for name, variable in dataset.data_vars.items():
             variable.attrs["description"] = (_DESCRIPTIONS | descriptions)[str(name)]
         stats = _collect_stats([chain.stats for chain in self.chains])
-        return parted(dataset) | {"sample_stats": xr.Dataset(stats, {"chain": dataset["chain"]})}
+        return split_draws(dataset) | {
+            "sample_stats": xr.Dataset(stats, {"chain": dataset["chain"]})
+        }
 
 
 def select_kept_draws(chains: Sequence["ChainDraws"]) -> KeptDraws:
@@ -140,7 +142,7 @@ def build_datatree(
     dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
     parameters = {name: kept_draws.stack_parameter(name) for name in kept_draws.chains[0].extra}
     flat_parameters = {name: array.ravel() for name, array in parameters.items()}
-    part = likelihood.posterior_part(columns, flat_parameters, data, shape, dense)
+    part = likelihood.build_posterior_part(columns, flat_parameters, data, shape, dense)
     variables = {
         **kept_draws.build_variables(part.log_constant),
         # other parameters are in the part
@@ -171,7 +173,7 @@ def build_datatree(
         )
         by_chain = {name: array.reshape(shape) for name, array in log_priors.items()}
         add_log_prior(groups, by_chain, LOG_PRIOR_NOTES)
-    return tree_of(groups, {**origin(), **(attrs or {})})
+    return build_tree(groups, {**describe_origin(), **(attrs or {})})
 
 
 def _collect_stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
@@ -255,4 +257,4 @@ def compute_log_priors(
     log_priors["weights"] = columns.sum_by_draw(weights.log_density(columns.weights))
     if likelihood.unique:
         log_priors["unique_weights"] = weights.log_density(columns.unique_weights).sum(axis=1)
-    return log_priors | likelihood.log_prior_of_parameters(parameters, data, weights)
+    return log_priors | likelihood.log_parameter_prior(parameters, data, weights)

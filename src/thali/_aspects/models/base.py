@@ -213,12 +213,12 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         """Build the rows that the convergence check uses."""
         import pandas as pd
 
-        from thali._posterior.summary import summary_table
+        from thali._posterior.summary import build_summary
 
         summary, answers = self.summary(), self._data_answers
         judged: Any = summary[[answers.is_agreement_row(name) for name in summary.index]]
         if more := answers.agreement_quantities():
-            judged = pd.concat([judged, summary_table(more)])
+            judged = pd.concat([judged, build_summary(more)])
         judged.attrs.update(summary.attrs)
         return judged
 

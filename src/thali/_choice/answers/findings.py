@@ -37,7 +37,7 @@ from thali._model.segment_findings import (
 )
 from thali._model.settings import AnswerSettings
 from thali._people.segments import list_segment_numbers
-from thali._posterior.interval import interval_name
+from thali._posterior.interval import describe_interval
 from thali.errors import Argument, ArgumentError, ModelName, Setting
 
 from ..coding import (
@@ -284,7 +284,7 @@ def format_strongest_preference(effects: "pandas.DataFrame") -> str:
 
     A preference is clear if its interval excludes 0.5.
     """
-    interval = interval_name(effects.attrs["interval"])
+    interval = describe_interval(effects.attrs["interval"])
     clear = [row for row in _orient_effects(effects) if row["low"] > 0.5 and not row["at_bound"]]
     if not clear:
         return str(phrase(ENGLISH, "effects.none", interval=interval))
@@ -368,7 +368,7 @@ def format_largest_payment(pay: "pandas.DataFrame") -> str:
     """
     clear = [row for row in _orient_payments(pay) if row["wtp_low"] > 0 or row["wtp_high"] < 0]
     finite = [row for row in clear if np.isfinite(row["wtp"])]
-    interval = interval_name(pay.attrs["interval"])
+    interval = describe_interval(pay.attrs["interval"])
     if not finite:
         return str(phrase(ENGLISH, "pay.none", interval=interval))
     row = finite[0]
@@ -424,9 +424,9 @@ def report_market_shares(model: Any, settings: AnswerSettings) -> Finding | None
     table = model.market_shares(
         settings.market, **_common_arguments(settings), **settings.market_arguments
     )
-    caption = str(phrase(ENGLISH, "shares.caption", interval=interval_name(settings.ci)))
+    caption = str(phrase(ENGLISH, "shares.caption", interval=describe_interval(settings.ci)))
     picture = Picture("market_shares", caption, table)
-    sentence = format_market_winner(table, interval_name(settings.ci))
+    sentence = format_market_winner(table, describe_interval(settings.ci))
     notes = (ENGLISH["shares.without_none"],) if _lacks_no_choice(model, settings.market) else ()
     notes = (*notes, *table.attrs.get("notes", ()))
     return Finding(
@@ -498,7 +498,7 @@ def _format_steepest_demand(curves: "list[pandas.DataFrame]", settings: AnswerSe
     )
     facts = {
         "price": settings.price,
-        "interval": interval_name(settings.ci),
+        "interval": describe_interval(settings.ci),
         "product": curve[0]["product"],
     }
     for end, row in (("first", curve[0]), ("last", curve[-1])):
@@ -536,15 +536,13 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
     facts = {
         "product": rows[0]["product"],
         "price": settings.price,
-        "interval": interval_name(settings.ci),
+        "interval": describe_interval(settings.ci),
     }
     figures = {name: format_number(-rows[0][column]) for name, column in _LOSS_COLUMNS.items()}
     word = "elasticities" if rows[0]["elasticity"] < 0.0 else "elasticities.none"
-    scenario_phrase = (
-        f" in {phrase(ENGLISH, 'market.scenario', scenario=market.scenario)}"
-        if market.scenario
-        else ""
-    )
+    scenario_phrase = ""
+    if market.scenario:
+        scenario_phrase = f" in {phrase(ENGLISH, 'market.scenario', scenario=market.scenario)}"
     sentence = phrase(
         ENGLISH, word, where=scenario_phrase, **facts, **(figures if word == "elasticities" else {})
     )
@@ -642,11 +640,9 @@ def _format_error(name: str, error: str) -> str:
 
     It is unknown for a single respondent.
     """
-    return (
-        str(phrase(ENGLISH, f"holdouts.{name}_error", error=error))
-        if isfinite(float(error))
-        else ""
-    )
+    if not isfinite(float(error)):
+        return ""
+    return str(phrase(ENGLISH, f"holdouts.{name}_error", error=error))
 
 
 def _report_simulator(

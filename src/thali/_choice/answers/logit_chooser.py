@@ -9,6 +9,7 @@ import numpy as np
 
 from thali._data.experiments.scheme import INSIDE
 from thali._inference.arrays import encode_base64, shrink_integers
+from thali._inference.indexing import iterate_slices
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
 from thali._model.engine import PreparedFit
@@ -29,13 +30,14 @@ from .chooser import (
 from .effects import choice_change, select_products, select_tasks
 from .methods import MarketAnswers
 from .simulator import (
-    MAX_PRODUCTS,
     MarketDraws,
     Product,
     assign_respondents,
     build_market_attributes,
     build_no_choice_product,
+    describe_draw_respondents,
     hash_exponentials,
+    list_first_products,
 )
 
 if TYPE_CHECKING:
@@ -43,9 +45,8 @@ if TYPE_CHECKING:
 
     from thali._data.experiments import ChoiceExperiment
 
-    from ..coding import Coding
+    from ..coding import AttributeCoding, Coding
 
-_BLOCK_SIZE = 2**21  # utilities computed at a time
 _N_NEWCOMERS = 1_024  # new respondents drawn in each draw, approximately
 _OCCASIONS = 2**14  # occasions of all respondents, on which errors of products are drawn
 _MAX_EXAMPLES = 16  # products over which utilities with interactions are averaged
@@ -204,11 +205,9 @@ class LogitChooser(Chooser):
             self.tastes.shape[1] if weights is not None or self.population is None else _N_NEWCOMERS
         )
         is_randomised = rule.name == RANDOMISED
-        errors = (
-            self._draw_product_errors(cells, n_classes, random_seed)
-            if is_randomised
-            else np.zeros((1, 1, len(cells)))
-        )
+        errors = np.zeros((1, 1, len(cells)))
+        if is_randomised:
+            errors = self._draw_product_errors(cells, n_classes, random_seed)
         for draws, tastes, weight in self._iterate_tastes(
             weights, len(matrix) * errors.shape[1], random_seed
         ):
@@ -271,7 +270,7 @@ class LogitChooser(Chooser):
         """Yield blocks of draws with the tastes and the weights (draws, K) of classes."""
         if weights is None and self.population is not None:
             rng = spawn_generators(random_seed, 1)[0]
-            for draws in _iterate_blocks(len(self.tastes), _N_NEWCOMERS * rows):
+            for draws in iterate_slices(len(self.tastes), _N_NEWCOMERS * rows):
                 # the same new respondents in every draw
                 tastes, weight = self.population(self._draws[draws], deepcopy(rng))
                 yield draws, tastes, np.broadcast_to(weight, tastes.shape[:2])
@@ -280,13 +279,13 @@ class LogitChooser(Chooser):
         weight = self._compute_class_weights(
             respondent_weights / respondent_weights.sum(axis=-1, keepdims=True)
         )
-        for draws in _iterate_blocks(len(self.tastes), self.tastes.shape[1] * rows):
+        for draws in iterate_slices(len(self.tastes), self.tastes.shape[1] * rows):
             yield draws, self.tastes[draws], weight[draws]
 
     def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
         matrix = self.coding.encode_cells(products)
         people = self.tastes.shape[1] if self.membership is None else len(self.membership)
-        for draws in _iterate_blocks(len(self.tastes), people * len(matrix)):
+        for draws in iterate_slices(len(self.tastes), people * len(matrix)):
             utility = self.tastes[draws] @ matrix.T
             if self.membership is None or not self.has_individuals:
                 yield utility
@@ -319,7 +318,7 @@ class LogitChooser(Chooser):
         weight = np.concatenate([weights for _, weights in differences_by_pair])[:, None]
         first_row = np.cumsum([0, *(len(weights) for _, weights in differences_by_pair[:-1])])
         by_class, by_draw = np.zeros((len(pairs), n_classes)), np.empty((n_draws, len(pairs)))
-        for draws in _iterate_blocks(n_draws, n_classes * len(rows)):
+        for draws in iterate_slices(n_draws, n_classes * len(rows)):
             tastes = self.tastes[draws]
             odds = rows @ self._stack_tastes(tastes).T  # one matrix for all pairs
             with np.errstate(over="ignore"):
@@ -344,11 +343,9 @@ class LogitChooser(Chooser):
         fewer = self.thin(
             max(_MIN_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents)))
         )
-        groups = (
-            np.arange(len(fewer.chain))
-            if self.is_estimate
-            else np.unique(fewer.chain, return_inverse=True)[1]
-        )
+        groups = np.unique(fewer.chain, return_inverse=True)[1]
+        if self.is_estimate:
+            groups = np.arange(len(fewer.chain))
         people, attributes = len(self.data.respondents), len(self.data.attributes)
         pooled, by_group = (
             np.zeros((people, attributes)),
@@ -435,12 +432,12 @@ class LogitChooser(Chooser):
         return self.tastes, self._compute_class_weights(np.eye(1, len(self.membership), person)[0])
 
     def errors(self, draws: np.ndarray, chain: np.ndarray) -> np.ndarray:
-        from thali._posterior.summary import mean_errors
+        from thali._posterior.summary import compute_mean_errors
 
         if self.is_estimate:
             return draws[1:].std(axis=0, ddof=1)
         chains = len(np.unique(chain))
-        return mean_errors(np.moveaxis(draws.reshape(chains, -1, draws.shape[1]), 2, 0))
+        return compute_mean_errors(np.moveaxis(draws.reshape(chains, -1, draws.shape[1]), 2, 0))
 
 
 def iterate_level_differences(
@@ -506,16 +503,6 @@ def _repeat_errors(errors: np.ndarray, n_classes: int) -> np.ndarray:
     return errors if len(errors) == 1 else errors[np.arange(n_classes) % len(errors)]
 
 
-def _iterate_blocks(draws: int, size: int) -> Iterator[slice]:
-    """Yield slices of draws with a bounded number of utilities.
-
-    `size` is the number of utilities per draw.
-    """
-    step = max(1, _BLOCK_SIZE // max(size, 1))
-    for start in range(0, draws, step):
-        yield slice(start, min(start + step, draws))
-
-
 # Reports on markets that every logit has ----------------------------------------------------------
 
 
@@ -563,15 +550,11 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
     tastes, draws, classes = fewer.tastes, len(fewer.tastes), None
     respondent_phrase = ""
     if chooser.membership is None:
-        respondent_phrase = ", each with all respondents"
         people = max(1, min(n_classes, MAX_TASTES // (draws * p)))
+        respondent_phrase = f", {describe_draw_respondents(people, n_classes)}"
         if people < n_classes:
             tastes = np.take_along_axis(
                 tastes, assign_respondents(draws, people, n_classes)[:, :, None], axis=1
-            )
-            respondent_phrase = (
-                f", each with {people:,} of {n_classes:,} respondents, so intervals are slightly"
-                " too wide"
             )
     elif chooser.has_individuals:
         assert fewer.respondent_classes is not None
@@ -623,25 +606,22 @@ def _build_market_people(chooser: "LogitChooser") -> MarketRespondents | None:
 
 def _list_first_products(chooser: "LogitChooser") -> tuple[Product, ...]:
     """Return the products of the first task, without the no-choice option."""
-    data, no_choice = chooser.data, build_no_choice_product(chooser.data)
-    products = []
-    for row in data.products[data.row_product[: data.first_row[1]]].tolist():
-        if tuple(None if code < 0 else code for code in row) == no_choice:
-            continue
-        cells: list[float | None] = []
-        for code, part, is_shown in zip(
-            row, chooser.coding.parts, chooser.coding.seen, strict=True
-        ):
-            if code < 0:
-                cells.append(None)
-            else:
-                cells.append(
-                    float(part.numbers[code])
-                    if part.numbers is not None
-                    else int(is_shown[:code].sum())
-                )
-        products.append(tuple(cells))
-    return tuple(products[:MAX_PRODUCTS])
+    parts, shown = chooser.coding.parts, chooser.coding.seen
+    return tuple(
+        tuple(map(_convert_code, product, parts, shown))
+        for product in list_first_products(chooser.data)
+    )
+
+
+def _convert_code(
+    code: float | None, part: "AttributeCoding", is_shown: np.ndarray
+) -> float | None:
+    """Convert a level code to a number, or to its index among shown levels."""
+    if code is None:
+        return None
+    if part.numbers is not None:
+        return float(part.numbers[int(code)])
+    return int(is_shown[: int(code)].sum())
 
 
 # The rule of logits: tastes in each draw, and columns of products ---------------------------------
@@ -730,11 +710,11 @@ class LogitTastes(NamedTuple):
         shares = hash_exponentials(draws, self.respondents)
         shares[: self.respondent_classes is not None] = 1.0  # the estimate
         shares *= 1.0 if weights is None else weights
-        shares = (
-            np.take_along_axis(shares, assign_respondents(draws, people, self.respondents), axis=1)
-            if self.respondent_classes is None
-            else self.respondent_classes.weights(shares)
-        )
+        if self.respondent_classes is None:
+            respondents = assign_respondents(draws, people, self.respondents)
+            shares = np.take_along_axis(shares, respondents, axis=1)
+        else:
+            shares = self.respondent_classes.weights(shares)
         with np.errstate(invalid="ignore"):
             return shares / shares.sum(axis=1, keepdims=True)
 

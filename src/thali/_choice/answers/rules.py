@@ -53,11 +53,9 @@ class ShareSettings(NamedTuple):
         check_allowed("rule", self.rule, RULES)
         scale = check_positive("scale", self.scale, "the factor that multiplies all utilities")
         labels = list(dict.fromkeys(label for market in markets for label in market.labels))
-        availability = (
-            None
-            if self.availability is None
-            else _parse_by_product("availability", self.availability, labels)
-        )
+        availability = None
+        if self.availability is not None:
+            availability = _parse_by_product("availability", self.availability, labels)
         for label, number in (availability or {}).items():
             check_proportion(
                 Message(Argument("availability"), f" of {label!r}"),
@@ -102,11 +100,9 @@ class ShareSettings(NamedTuple):
             1.0 - np.prod([1.0 - availability.get(label, 1.0) for label in labels]),
         )
         if abs(total - total_available) > 1e-6:
-            explanation = (
-                ""
-                if total_available == 1.0
-                else ", the share of occasions on which a product is available"
-            )
+            explanation = ", the share of occasions on which a product is available"
+            if total_available == 1.0:
+                explanation = ""
             raise ArgumentError(
                 Argument("actual"),
                 f" shares must sum to {total_available:g}{explanation}; they sum to {total:g}.",

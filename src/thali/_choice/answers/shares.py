@@ -128,13 +128,10 @@ def tabulate_demand(
         raise ArgumentError(
             f"`values` must list values of {attribute!r}, such as [100, 150, 200]; got {values!r}."
         )
+    numbers = [parse_number(format_label(value)) for value in values]
+    amount = None if cost is None else _parse_sale_cost(cost, attribute, numbers)
     label = market.labels[index]
     markets = [market, *(apply_change(market, {attribute: {label: value}}) for value in values)]
-    numbers = [parse_number(format_label(value)) for value in values]
-    if cost is not None and None in numbers:
-        raise ArgumentError(
-            Argument("cost"), f" requires numeric values of {attribute!r}, the revenue per sale."
-        )
     weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
     share_arrays = settings.shares(
         chooser, markets if settings.actual else markets[1:], weights.drawn, cores, random_seed
@@ -147,11 +144,7 @@ def tabulate_demand(
         "share": point_estimate(chooser, shares),
         **summarize_draws(chooser, "share", shares, ci),
     }
-    if cost is not None:
-        if (amount := parse_number(format_label(cost))) is None:
-            raise ArgumentError(
-                Argument("cost"), f", the cost per sale, must be a number; got {cost!r}."
-            )
+    if amount is not None:
         profit = shares * (np.array(numbers, float) - amount)
         columns |= {
             "profit": point_estimate(chooser, profit),
@@ -163,6 +156,20 @@ def tabulate_demand(
         chooser.interval_attrs(ci), product=label, attribute=attribute, whose=weights.whose
     )
     return table
+
+
+def _parse_sale_cost(cost: Any, attribute: str, revenues: Sequence[float | None]) -> float:
+    """Return the cost per sale, checked together with the revenues."""
+    if None in revenues:
+        raise ArgumentError(
+            Argument("cost"), f" requires numeric values of {attribute!r}, the revenue per sale."
+        )
+    amount = parse_number(format_label(cost))
+    if amount is None:
+        raise ArgumentError(
+            Argument("cost"), f", the cost per sale, must be a number; got {cost!r}."
+        )
+    return amount
 
 
 def probability_best(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
@@ -288,18 +295,8 @@ def tabulate_best_products(
     for rank, k in enumerate(np.argsort(-means, kind="stable")[:top].tolist(), 1):
         figures = (means[k], low[k], high[k], errors[k], probability[k])
         rows += [(rank, *space.decode_product(product), *figures) for product in lines[k]]
-    table = Table(
-        rows,
-        columns=[
-            "line",
-            *space.names,
-            name,
-            f"{name}_low",
-            f"{name}_high",
-            f"{name}_se",
-            "probability_best",
-        ],
-    )
+    columns = [name, f"{name}_low", f"{name}_high", f"{name}_se", "probability_best"]
+    table = Table(rows, columns=["line", *space.names, *columns])
     table.attrs.update(
         chooser.interval_attrs(ci),
         lines=len(lines),

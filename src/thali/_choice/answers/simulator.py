@@ -14,7 +14,7 @@ from thali._model.finding import Finding, Text
 from thali._model.phrases import phrase
 from thali._page import encode_json
 from thali._people.respondent_columns import MAX_VALUES, MarketRespondents, RespondentColumn
-from thali._posterior.interval import INTERVAL, interval_name, level_name, tails_of
+from thali._posterior.interval import INTERVAL, describe_interval, format_level, interval_tails
 from thali.errors import DataWarning
 
 from .chooser import FIRST_CHOICE, LOGIT, RANDOMISED
@@ -166,6 +166,15 @@ def assign_respondents(draws: int, people: int, respondents: int) -> np.ndarray:
     return (np.arange(people) * draws + np.arange(draws)[:, None]) * respondents // (people * draws)
 
 
+def describe_draw_respondents(people: int, respondents: int) -> str:
+    """Describe how many of the respondents each draw contains."""
+    if people == respondents:
+        return "each with all respondents"
+    return (
+        f"each with {people:,} of {respondents:,} respondents, so intervals are slightly too wide"
+    )
+
+
 # Products that a market may offer, from a choice experiment or the design stored by a model -------
 
 
@@ -298,31 +307,18 @@ def apply_share_settings(
     An additional cell, the product number, distinguishes each product from equal ones.
     """
     names = (*offered.products, *([] if offered.none is None else [offered.none]))
-    availability = settings.availability or {}
-    notes: list[Text] = []
-    available = None
-    if sum(availability.get(name, 1.0) < 1.0 for name in names) > _MAX_LIMITED_ON_PAGE:
-        notes.append(
-            _warn_difference(str(phrase(ENGLISH, "market.many_limited", most=_MAX_LIMITED_ON_PAGE)))
-        )
-    elif availability:
-        available = tuple(availability.get(name, 1.0) for name in names)
-        availabilities = [
-            f"{name} {availability[name]:g}" for name in names if name in availability
-        ]
-        notes.append(phrase(ENGLISH, "market.availability", named=list_names(availabilities)))
+    available, notes = _apply_availability(settings.availability or {}, names)
     if settings.rule == RANDOMISED:
         notes.append(_warn_difference(ENGLISH["market.randomised"]))
     if settings.rule == FIRST_CHOICE:
         notes.append(ENGLISH["market.first_choice"])
     if settings.scale != 1.0:
         notes.append(phrase(ENGLISH, "market.scale", scale=f"{settings.scale:g}"))
+    none_number = None if offered.none is None else len(names) - 1
     numbered_draws = draws._replace(
         attributes=(*draws.attributes, MarketAttribute("", names, None, may_lack=True, fixed=0)),
         rule=draws.rule.distinguish_products(len(names)),
-        none=None
-        if draws.none is None
-        else (*draws.none, None if offered.none is None else len(names) - 1),
+        none=None if draws.none is None else (*draws.none, none_number),
         first_task=tuple((*product, None) for product in draws.first_task),
         available=available,
     )
@@ -331,9 +327,8 @@ def apply_share_settings(
     )
     if (settings.rule, settings.scale, settings.actual) == (LOGIT, 1.0, None):
         return numbered_draws, numbered_market, tuple(notes)
-    rule: Any = (
-        numbered_draws.rule
-    )  # of a logit: other models have neither a rule nor a scale nor constants
+    # the rule of a logit: other models have neither a rule nor a scale nor constants
+    rule: Any = numbered_draws.rule
     takes_first = settings.rule == FIRST_CHOICE
     plain = numbered_draws._replace(rule=rule.adjust(settings.scale, takes_first))
     if settings.actual is None:
@@ -355,6 +350,20 @@ def apply_share_settings(
         settings.scale, takes_first, constants.astype(np.float32).astype(float)
     )
     return numbered_draws._replace(rule=calibrated), numbered_market, tuple(notes)
+
+
+def _apply_availability(
+    availability: Mapping[str, float], names: Sequence[str]
+) -> tuple[tuple[float, ...] | None, list[Text]]:
+    """Return the availability of products on the page, None if always, and notes."""
+    if sum(availability.get(name, 1.0) < 1.0 for name in names) > _MAX_LIMITED_ON_PAGE:
+        sentence = phrase(ENGLISH, "market.many_limited", most=_MAX_LIMITED_ON_PAGE)
+        return None, [_warn_difference(str(sentence))]
+    if not availability:
+        return None, []
+    availabilities = [f"{name} {availability[name]:g}" for name in names if name in availability]
+    note = phrase(ENGLISH, "market.availability", named=list_names(availabilities))
+    return tuple(availability.get(name, 1.0) for name in names), [note]
 
 
 def _warn_difference(sentence: str) -> str:
@@ -387,14 +396,14 @@ def build_simulator_finding(
     names = [*offered.products, *([] if offered.none is None else [offered.none])]
     no_choice = [] if offered.none is None or draws.none is None else [draws.none]
     share_draws = draws.shares([[*offered.products.values(), *no_choice]])[0]
-    mean, low, high = draws.summarize(share_draws, tails_of(ci))
+    mean, low, high = draws.summarize(share_draws, interval_tails(ci))
     shares = tuple(
         FormattedShare(name, *(f"{100 * figure:.1f}" for figure in figures))
         for name, figures in zip(names, np.transpose([mean, low, high, high - low]), strict=True)
     )
     winner = shares[int(mean.argmax())]
     facts = {"first": winner.name, "mean": winner.mean, "low": winner.low, "high": winner.high}
-    facts |= {"what": offered.description, "interval": interval_name(ci)}
+    facts |= {"what": offered.description, "interval": describe_interval(ci)}
     sentence = phrase(ENGLISH, "market", **facts)
     products = [
         (name, _format_levels(draws.attributes, product))
@@ -418,7 +427,7 @@ def build_simulator_finding(
             _format_script_data(draws, offered, ci, price),
             tuple(products),
             shares,
-            interval_name(ci),
+            describe_interval(ci),
         ),
     )
 
@@ -465,9 +474,9 @@ def _format_script_data(
         "offers_none": offered.none is not None,
         "products": list(offered.products.items()),
         "people": None if draws.people is None else draws.people.to_json(),
-        "tails": tails_of(ci),
-        "interval": interval_name(ci),
-        "interval_words": f"{level_name(ci)} of the draws",
+        "tails": interval_tails(ci),
+        "interval": describe_interval(ci),
+        "interval_words": f"{format_level(ci)} of the draws",
     }
     return encode_json(script_data)
 

@@ -12,7 +12,7 @@ from thali._data.experiments.scheme import INSIDE, Scheme
 from thali._data.roles import simplify_name
 from thali._inference.warn import warn
 from thali._labels import shorten, suggest
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali.errors import Argument, ArgumentError, DataError, EstimateWarning
 
 from .chooser import Chooser, between_chain_error, check_probability
@@ -88,53 +88,30 @@ def tabulate_willingness_to_pay(
     amount_draws = chooser.compute_once(
         ("compensations", price, max_draws), lambda: compute_compensations(fewer, prices, changes)
     )
-    tails = tails_of(ci)
-    by_respondent = (
-        amount_draws[0]
-        if fewer.is_estimate
-        else _respondent_quantiles(amount_draws, fewer, prices, [0.5])[0]
-    )
+    tails = interval_tails(ci)
+    by_respondent = amount_draws[0]
+    if not fewer.is_estimate:
+        by_respondent = _respondent_quantiles(amount_draws, fewer, prices, [0.5])[0]
     limit = np.inf if prices.is_linear else prices.differences[-1]
     if each_person:
-        of_estimate = fewer.is_estimate
-        ends = (
-            _compute_confidence_set(fewer, prices, changes, ci)
-            if of_estimate
-            else _respondent_quantiles(amount_draws, fewer, prices, tails)
-        )
+        if fewer.is_estimate:
+            ends = _compute_confidence_set(fewer, prices, changes, ci)
+        else:
+            ends = _respondent_quantiles(amount_draws, fewer, prices, tails)
         _warn_notes(_describe_price_effect(fewer, prices, weights, ci, ends))
-        amounts = {"wtp": by_respondent, "wtp_low": ends[0], "wtp_high": ends[1]}
-        figures = {
-            name: np.where(np.isfinite(figure), figure, np.nan) for name, figure in amounts.items()
-        }
-        figures["at_limit"] = _mark_limits(by_respondent, limit)
-        if attends is not None:
-            figures["attends"] = attends.mean(axis=0)[:, None]
+        figures = _build_individual_figures(by_respondent, ends, limit, attends)
         table = build_respondent_table(chooser, columns, labels, figures)
         table.attrs["interval"] = ci
         return table
     if chooser.has_individuals:
-        chain, draw_weights, respondent_weight = fewer.chain, weights, weights
-        if attends is not None:
-            draw_weights = weights * attends
-            is_usable = draw_weights.any(axis=1)
-            if not is_usable.any():
-                raise DataError(
-                    f"No respondent attends to {price!r} in any draw, so willingness to pay is"
-                    " undefined."
-                )
-            amount_draws, chain, draw_weights, respondent_weight = (
-                amount_draws[is_usable],
-                chain[is_usable],
-                draw_weights[is_usable],
-                draw_weights.mean(axis=0),
+        draw_weights = weights if attends is None else weights * attends
+        if not draw_weights.any():
+            raise DataError(
+                f"No respondent attends to {price!r} in any draw, so willingness to pay is"
+                " undefined."
             )
-        middle = weighted_quantile(amount_draws, draw_weights, 0.5)
-        median, ends, errors = (
-            quantiles(middle, [0.5])[0],
-            quantiles(middle, tails),
-            _median_errors(middle, chain),
-        )
+        median, ends, errors = _summarize_medians(amount_draws, draw_weights, fewer.chain, tails)
+        respondent_weight = draw_weights if attends is None else draw_weights.mean(axis=0)
         low, high = (
             weighted_quantile(by_respondent[None], respondent_weight, tail)[0] for tail in tails
         )
@@ -164,6 +141,38 @@ def tabulate_willingness_to_pay(
     if attends is not None:
         table.attrs["attends"] = float(attends.mean(axis=0) @ weights / weights.sum())
     return table
+
+
+def _build_individual_figures(
+    by_respondent: np.ndarray, ends: np.ndarray, limit: float, attends: np.ndarray | None
+) -> dict[str, np.ndarray]:
+    """Return the columns of individual amounts, (respondents, changes); infinite ones are NaN."""
+    amounts = {"wtp": by_respondent, "wtp_low": ends[0], "wtp_high": ends[1]}
+    figures = {
+        name: np.where(np.isfinite(amount), amount, np.nan) for name, amount in amounts.items()
+    }
+    figures["at_limit"] = _mark_limits(by_respondent, limit)
+    if attends is not None:
+        figures["attends"] = attends.mean(axis=0)[:, None]
+    return figures
+
+
+def _summarize_medians(
+    amount_draws: np.ndarray, weights: np.ndarray, chain: np.ndarray, tails: Sequence[float]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return median, interval ends and standard errors of the respondents' median.
+
+    Draws without weights are dropped.
+    """
+    if weights.ndim > 1:
+        is_usable = weights.any(axis=1)
+        amount_draws, weights, chain = (
+            amount_draws[is_usable],
+            weights[is_usable],
+            chain[is_usable],
+        )
+    medians = weighted_quantile(amount_draws, weights, 0.5)
+    return quantiles(medians, [0.5])[0], quantiles(medians, tails), _median_errors(medians, chain)
 
 
 def _mark_limits(amounts: np.ndarray, limit: float) -> np.ndarray:
@@ -294,11 +303,10 @@ def compute_compensations(
     """
     blocks = []
     for u in _iterate_utilities(chooser, prices, changes):
-        blocks.append(
-            _linear_compensation(u, prices)
-            if prices.is_linear
-            else _find_crossing(u[:, :, :, 0], u[:, :, :, 1], prices)
-        )
+        if prices.is_linear:
+            blocks.append(_linear_compensation(u, prices))
+        else:
+            blocks.append(_find_crossing(u[:, :, :, 0], u[:, :, :, 1], prices))
     return np.concatenate(blocks)
 
 
@@ -516,7 +524,7 @@ def _describe_price_effect(
         is_established = abs(mean) > ndtri((1.0 + ci) / 2.0) * error
     else:
         mean, error = rise_draws.mean(), rise_draws.std()
-        low, high = quantiles(rise_draws, tails_of(ci))
+        low, high = quantiles(rise_draws, interval_tails(ci))
         is_established = low > 0.0 or high < 0.0
     name = chooser.data.scheme.names[prices.attribute]
     z = f"(z = {mean / error if error > 0.0 else 0.0:z.1f})"

@@ -1,4 +1,4 @@
-"""What the latent-class logit is called, takes and answers, without loading it."""
+"""Name, options and results of the latent-class logit, without loading it."""
 
 from functools import partial
 

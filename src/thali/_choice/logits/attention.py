@@ -13,8 +13,8 @@ from thali._people.respondent_columns import (
     build_covariates,
     list_column_names,
 )
-from thali._posterior.interval import tails_of
-from thali._posterior.view import flat
+from thali._posterior.interval import interval_tails
+from thali._posterior.view import flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..coding import Coding, build_attention_error
@@ -41,11 +41,11 @@ class Attention(NamedTuple):
     owned: np.ndarray  # (K, p) 1.0 where a coefficient belongs to the attribute
     people: RespondentCovariates | None = None  # covariates of attention
 
-    def heeded(self, attends: np.ndarray) -> np.ndarray:
+    def is_heeded(self, attends: np.ndarray) -> np.ndarray:
         """Return a mask (..., p) of coefficients that are not ignored, given attention (..., K)."""
         return (1.0 - attends) @ self.owned == 0.0
 
-    def rates(self, rate: np.ndarray, effect: np.ndarray, like: Any = ...) -> np.ndarray:
+    def attention_rates(self, rate: np.ndarray, effect: np.ndarray, like: Any = ...) -> np.ndarray:
         """Return probabilities of attending, (..., people or 1, K).
 
         `rate` is theta (..., K), `effect` is gamma (..., r, K). The people are the respondents, or
@@ -186,13 +186,13 @@ def build_attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionT
     """Build tables of attentive shares, probabilities by person, and patterns."""
     import pandas as pd
 
-    from thali._posterior.summary import summary_table
+    from thali._posterior.summary import build_summary
     from thali._tables import Table
 
-    tails = tails_of(ci)
+    tails = interval_tails(ci)
     names = [str(name) for name in posterior["attribute"].values]
     rates, attends = posterior["attention"].values, posterior["attends"].values
-    rows = summary_table({name: rates[..., k] for k, name in enumerate(names)})
+    rows = build_summary({name: rates[..., k] for k, name in enumerate(names)})
     low, high = np.quantile(rates.reshape(-1, len(names)), tails, axis=0)
     shares = Table(
         {
@@ -208,7 +208,7 @@ def build_attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionT
     shares.attrs["interval"] = ci
     respondents = pd.Index(posterior["respondent"].values, name="respondent")
     people = Table(attends.mean(axis=(0, 1)), index=respondents, columns=names)
-    patterns = _tabulate_patterns(flat(attends), names, tails, ci)
+    patterns = _tabulate_patterns(flatten_chains(attends), names, tails, ci)
     odds = _tabulate_odds(posterior, tails, ci) if EFFECT in posterior else None
     return AttentionTables(shares, people, patterns, odds)
 
@@ -232,11 +232,11 @@ def _tabulate_odds(
     posterior: "xarray.Dataset", tails: tuple[float, float], ci: float
 ) -> "pandas.DataFrame":
     """Return a table of factors of the odds of attending, by column of people."""
-    from thali._posterior.summary import summary_table
+    from thali._posterior.summary import build_summary
     from thali._tables import Table
 
     effects = attention_effects(posterior)
-    rows = summary_table({" ".join(pair): draws for pair, draws in effects.items()})
+    rows = build_summary({" ".join(pair): draws for pair, draws in effects.items()})
     odds_draws = np.exp(np.array([draws.ravel() for draws in effects.values()]))
     low, median, high = np.quantile(odds_draws, [tails[0], 0.5, tails[1]], axis=1)
     table = Table(list(effects), columns=["attribute", "column"]).assign(
@@ -256,9 +256,9 @@ def _largest_r_hat(attends: np.ndarray) -> float:
 
     People without changes have none.
     """
-    from thali._posterior.summary import bulk_and_r_hat
+    from thali._posterior.summary import compute_ess_and_r_hat
 
-    r_hat = bulk_and_r_hat(np.moveaxis(attends, 2, 0))[1]
+    r_hat = compute_ess_and_r_hat(np.moveaxis(attends, 2, 0))[1]
     finite = r_hat[~np.isnan(r_hat)]
     return float(finite.max()) if len(finite) else np.nan
 

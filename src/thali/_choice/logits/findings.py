@@ -30,7 +30,7 @@ from thali._model.finding import (
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._posterior.interval import interval_name
+from thali._posterior.interval import describe_interval
 from thali.errors import Setting
 
 from ..answers.english import ENGLISH
@@ -97,7 +97,7 @@ def list_makers(
 def report_attention(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     """Report the share of the population that attends to each attribute."""
     tables = model.attention(settings.ci)
-    sentences, interval = [], interval_name(settings.ci)
+    sentences, interval = [], describe_interval(settings.ci)
     for row in tables.shares.sort_values("attends", kind="stable").reset_index().to_dict("records"):
         ends = {name: f"{100 * (1.0 - row[column]):.0f}" for name, column in _IGNORED.items()}
         word = "attention.part" if sentences else "attention.first"
@@ -162,7 +162,7 @@ def _describe_scale_sensitivity(model: "HierarchicalLogit", table: "pandas.DataF
 @finding("attention_odds", "Predictors of attribute attendance", ON_SCREEN)
 def report_attention_odds(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding | None:
     """Report effects of people's columns on the odds of attending."""
-    table, interval = model.attention(settings.ci).odds, interval_name(settings.ci)
+    table, interval = model.attention(settings.ci).odds, describe_interval(settings.ci)
     if table is None:
         return None
     certain = [row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0]

@@ -15,8 +15,8 @@ from thali._model.requirements import requires
 from thali._model.sampling import Sampling
 from thali._people.respondent_columns import RespondentCovariates, build_covariates
 from thali._posterior.interval import INTERVAL
-from thali._posterior.store import tree_of
-from thali._posterior.view import flat
+from thali._posterior.store import build_tree
+from thali._posterior.view import flatten_chains
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..answers.check import ChoiceModelCheck, read_summary_rows
@@ -46,12 +46,10 @@ from .hierarchical_draws import (
     TasteDistribution,
     TasteScale,
     attention_quantities,
-    average_probabilities,
     build_chooser,
     build_taste_scale,
     population_quantities,
-    probability_errors,
-    probability_intervals,
+    predict_probabilities,
 )
 from .hierarchical_fit import (
     DEFAULT_ATTENTION_SCALE,
@@ -337,7 +335,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
                 for name, node in tree.children.items()
                 if name != "log_likelihood"
             }
-            attributes["posterior_"] = tree_of(groups, tree.attrs)
+            attributes["posterior_"] = build_tree(groups, tree.attrs)
         return attributes
 
     def _checked(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
@@ -543,9 +541,9 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        from thali._posterior.summary import summary_table
+        from thali._posterior.summary import build_summary
 
-        return summary_table(population_quantities(self._view), ci)
+        return build_summary(population_quantities(self._view), ci)
 
     def _choices_again(
         self, most: int, rng: np.random.Generator
@@ -557,7 +555,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
                 "The check requires the data of the fit, which the model file does not contain;"
                 " fit again."
             )
-        beta = flat(beta)[None]
+        beta = flatten_chains(beta)[None]
         draw_indices = space_evenly(beta.shape[1], most)
         replicates = draw_logit_choices(
             beta[:, draw_indices], encode_choices(data, self._coding_), data.first_task, rng
@@ -566,7 +564,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
 
     def _preferences(self) -> "Preferences":
         return estimate_taste_preferences(
-            flat(self._view.draws["beta"].values), self._coding_, self._get_fit_data()
+            flatten_chains(self._view.draws["beta"].values), self._coding_, self._get_fit_data()
         )
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
@@ -640,12 +638,14 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         posterior = self._view
         matrix, encoded = encode_new_tasks(self._coding_, self._scheme_, new, self._respondents_)
         rows = matrix, encoded.task_of_row, encoded.respondent_of_row
-        parts = (posterior.draws, self._population(), *rows, self._new_people_)
-        results = [average_probabilities(*parts)]
-        if return_se:
-            results.append(probability_errors(*parts))
-        if ci is not None:
-            results += probability_intervals(*parts, ci=check_probability(ci))
+        results = predict_probabilities(
+            posterior.draws,
+            self._population(),
+            *rows,
+            self._new_people_,
+            return_se,
+            None if ci is None else check_probability(ci),
+        )
         return tuple(results) if results[1:] else results[0]
 
     def _chooser(self) -> "LogitChooser":

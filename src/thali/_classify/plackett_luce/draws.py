@@ -10,8 +10,8 @@ import numpy as np
 from thali._inference.chains import cut_records
 from thali._inference.warn import is_quiet, warn
 from thali._model.requirements import require_draws, requires
-from thali._posterior.interval import INTERVAL, tails_of
-from thali._posterior.view import PosteriorTree, flat
+from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import DataWarning
 
 from .design import PlackettLuceDesign
@@ -54,7 +54,7 @@ def build_weight_tree(
     import xarray as xr
 
     from thali._posterior.densities import add_log_prior
-    from thali._posterior.store import origin, tree_of
+    from thali._posterior.store import build_tree, describe_origin
 
     from ..row_groups import add_log_likelihood, build_observed_row_groups
 
@@ -85,10 +85,10 @@ def build_weight_tree(
         _log_prior(settings.prior, draws["a"], draws["log_weights"], weights[0, 0].size),
         _NOTES,
     )
-    return tree_of(
+    return build_tree(
         groups,
         {
-            **origin(),
+            **describe_origin(),
             "sampler": settings.sampler,
             "thin": settings.thin,
             "tuning_steps": settings.tune,
@@ -108,7 +108,7 @@ def build_weight_group(
 
     `logits` is a pair: row numbers, and log odds (chain, draw, row).
     """
-    from thali._posterior.store import described_draws
+    from thali._posterior.store import build_draws
 
     from ..row_groups import convert_class_labels
 
@@ -120,7 +120,7 @@ def build_weight_group(
         "logit": ((*by_draw, "row"), logits[1]),
     }
     coordinates = {"class": convert_class_labels(classes), "term": list(columns), "row": logits[0]}
-    return described_draws(variables, coordinates, a.shape, _DESCRIPTIONS)
+    return build_draws(variables, coordinates, a.shape, _DESCRIPTIONS)
 
 
 def select_logit_rows(n_rows: int) -> np.ndarray:
@@ -184,7 +184,7 @@ def build_weights_table(
     """Build a table of means and intervals of relative weights, largest first."""
     from thali._tables import Table
 
-    low, high = np.quantile(weights, tails_of(ci), axis=0)
+    low, high = np.quantile(weights, interval_tails(ci), axis=0)
     p = len(columns)
     table = {
         "class": np.repeat(classes, p),
@@ -198,7 +198,7 @@ def build_weights_table(
     return frame
 
 
-def average_probabilities(
+def average_weight_probabilities(
     weights: np.ndarray,
     n_rows: int,
     compute_W: Callable[..., Any],
@@ -343,7 +343,7 @@ class WeightTables:
         """
 
         weights = self._view.draws["weights"].values
-        return build_weights_table(flat(weights), self.classes_, self._columns_, ci)
+        return build_weights_table(flatten_chains(weights), self.classes_, self._columns_, ci)
 
     @property
     def feature_importances_(self) -> np.ndarray:

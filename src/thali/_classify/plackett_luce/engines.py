@@ -13,8 +13,8 @@ from thali._model.engine import ChainEngine, Engine
 from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
-from thali._posterior.interval import interval_columns, tails_of
-from thali._posterior.view import PosteriorTree, flat
+from thali._posterior.interval import interval_columns, interval_tails
+from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
 from ..row_weights import refuse_fractional_weights
@@ -66,9 +66,9 @@ class GibbsEngine(ChainEngine):
         self, model: "PlackettLuceRegression", matrix: np.ndarray
     ) -> np.ndarray:
         """Return class probabilities averaged over the draws."""
-        from .draws import average_probabilities
+        from .draws import average_weight_probabilities
 
-        return average_probabilities(*_collect_prediction_inputs(model, matrix))
+        return average_weight_probabilities(*_collect_prediction_inputs(model, matrix))
 
 
 class AscentEngine(Engine):
@@ -136,13 +136,13 @@ class WeightMaximumEngine(AscentEngine):
 
     def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
         """Build the job of a fit."""
-        from .map_estimate import maximise_weights
+        from .map_estimate import maximise_class_weights
 
         def fit_attributes() -> dict[str, Any]:
             """Maximise the posterior; return the fitted attributes."""
             import pandas
 
-            fit = maximise_weights(data, float(model.a), float(model.b))
+            fit = maximise_class_weights(data, float(model.a), float(model.b))
             class_index, column = np.nonzero(fit.support)
             table = {
                 "class": model.classes_[class_index],
@@ -203,10 +203,10 @@ class VariationalEngine(AscentEngine):
 
     def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
         """Build the job of a fit."""
-        from .chain import build_weight_prior
+        from .chain import build_plackett_luce_prior
         from .variational import fit_variational
 
-        build_weight_prior(model.a, model.a_range, model.b)
+        build_plackett_luce_prior(model.a, model.a_range, model.b)
 
         def fit_attributes() -> dict[str, Any]:
             """Fit the variational posterior; return the fitted attributes."""
@@ -259,7 +259,9 @@ class VariationalEngine(AscentEngine):
         )
         return {
             "sd": distribution.std(),
-            **dict(zip(interval_columns(ci), map(distribution.ppf, tails_of(ci)), strict=True)),
+            **dict(
+                zip(interval_columns(ci), map(distribution.ppf, interval_tails(ci)), strict=True)
+            ),
         }
 
     def sample_relative_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:
@@ -372,7 +374,7 @@ def _collect_prediction_inputs(
     """Return draws and functions of the rows for predictions."""
     weights, design = model._view.draws["weights"].values, model._design_
     return (
-        flat(weights),
+        flatten_chains(weights),
         len(matrix),
         lambda block: design.apply(matrix[block]),
         lambda block: design.compute_logs(matrix[block]),

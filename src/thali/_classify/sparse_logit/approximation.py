@@ -21,7 +21,8 @@ from thali._inference.chains import BLOCK, IndependentDraws
 from thali._inference.warn import warn
 from thali.errors import DataError, DataWarning, Setting
 
-from .arguments import MAX_COEFFICIENTS, MIN_ROWS_PER_COEFFICIENT, SparseColumns
+from .cost_model import MAX_COEFFICIENTS, MIN_ROWS_PER_COEFFICIENT
+from .covariate_columns import SparseColumns
 from .gibbs_sweep import INTERCEPT_VARIANCE, CoefficientDraws, CoefficientProblem
 
 # The log-likelihood of the multinomial logit to second order, at given coefficients, or its mean

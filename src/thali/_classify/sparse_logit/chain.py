@@ -6,7 +6,8 @@ import numpy as np
 
 from thali._inference.chains import FixedChain
 
-from .arguments import CoefficientPrior, SparseColumns
+from .arguments import CoefficientPrior
+from .covariate_columns import SparseColumns
 from .gibbs_sweep import (
     ACCEPTED,
     ETA,

@@ -24,8 +24,10 @@ from ..dask_blocks import (
 )
 from ..input import Standardization, convert_to_matrix, warn_about_constant_columns
 from .approximation import Expansion, choose_radii, expand_log_likelihood, fit_normal_approximation
-from .arguments import NORMAL_METHODS, BlockColumns, CoefficientPrior, DenseColumns, read_prior
+from .arguments import CoefficientPrior, read_prior
 from .chain import build_coefficient_problem
+from .cost_model import NORMAL_METHODS
+from .covariate_columns import BlockColumns, DenseColumns
 from .engines import check_normal_run
 from .gibbs_sweep import CoefficientProblem
 from .maximum import ObservedRows, build_maximum_job

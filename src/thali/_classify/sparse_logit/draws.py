@@ -8,13 +8,14 @@ import numpy as np
 
 from thali._inference.chains import cut_records
 from thali._model.requirements import require_draws, requires
-from thali._posterior.interval import INTERVAL, tails_of
-from thali._posterior.view import PosteriorTree, flat
+from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..input import is_sparse, list_non_reference_classes, list_varying_columns
-from .arguments import SparseColumns, read_prior
+from .arguments import read_prior
 from .chain import SLAB_DF, SLAB_SCALE, CoefficientPrior
+from .covariate_columns import SparseColumns
 from .gibbs_sweep import HORSESHOE, INTERCEPT_VARIANCE
 from .horseshoe import log_coefficient_density
 from .maximum import compute_coefficient_path, convert_to_original_units
@@ -64,7 +65,7 @@ def build_posterior_tree(
     import xarray as xr
 
     from thali._posterior.densities import add_log_prior
-    from thali._posterior.store import origin, tree_of
+    from thali._posterior.store import build_tree, describe_origin
 
     from ..row_groups import add_log_likelihood, build_observed_row_groups, convert_class_labels
 
@@ -100,7 +101,7 @@ def build_posterior_tree(
             groups, lambda rows: _log_class_probability(all_coefs, problem, rows), data
         )
     add_log_prior(groups, _log_prior(posterior, problem), {})
-    return tree_of(groups, {**origin(), **attrs})
+    return build_tree(groups, {**describe_origin(), **attrs})
 
 
 def _log_class_probability(
@@ -189,7 +190,7 @@ def build_draws_group(
 
     `coefs` (chain, draw, class, column) contain the intercept last.
     """
-    from thali._posterior.store import described_draws
+    from thali._posterior.store import build_draws
 
     by_class = ("chain", "draw", "class")
     variables = {
@@ -200,7 +201,7 @@ def build_draws_group(
     if intercept:
         variables["intercept"] = (by_class, np.ascontiguousarray(coefs[..., -1]))
     coordinates = {"class": labels, "covariate": list(columns)}
-    return described_draws(variables, coordinates, likelihoods.shape, _DESCRIPTIONS)
+    return build_draws(variables, coordinates, likelihoods.shape, _DESCRIPTIONS)
 
 
 def collect_summary_draws(
@@ -233,22 +234,22 @@ def collect_summary_draws(
     return quantities | {names[index]: draws[..., index] for index in indices}
 
 
-def compute_mean_probabilities(
+def average_logit_probabilities(
     posterior: PosteriorTree, matrix: Any, standard: "Standardization", reference: int
 ) -> np.ndarray:
     """Compute posterior means of the class probabilities, shape (n, K)."""
     means = np.empty((matrix.shape[0], posterior.draws.sizes["class"] + 1))
-    for block, probabilities in iterate_probabilities(posterior, matrix, standard, reference):
+    for block, probabilities in iterate_logit_probabilities(posterior, matrix, standard, reference):
         means[block] = probabilities.mean(axis=0).T
     return means
 
 
-def iterate_probabilities(
+def iterate_logit_probabilities(
     posterior: PosteriorTree, matrix: Any, standard: "Standardization", reference: int
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield blocks of rows with class probabilities, shape (draws, K, rows)."""
     posterior_draws = posterior.draws
-    coefs = flat(posterior_draws["coef"].values)
+    coefs = flatten_chains(posterior_draws["coef"].values)
     draws, n_free_classes, d = coefs.shape
     intercepts = (
         posterior_draws["intercept"].values.reshape(draws, n_free_classes)
@@ -315,7 +316,7 @@ def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFr
         raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")
     coefs = model._view.draws["coef"]
     draws = coefs.to_numpy().reshape(-1, coefs.shape[2] * coefs.shape[3])
-    low, high = np.quantile(draws, tails_of(ci), axis=0)
+    low, high = np.quantile(draws, interval_tails(ci), axis=0)
     table = {
         "class": np.repeat(coefs["class"].to_numpy(), coefs.shape[3]),
         "covariate": np.tile(coefs["covariate"].to_numpy(), coefs.shape[2]),

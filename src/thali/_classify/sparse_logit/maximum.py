@@ -267,7 +267,7 @@ def build_observed_rows(
     intercept: bool,
 ) -> "ObservedRows":
     """Build the rows of a sparse logit whose posterior is maximised."""
-    from .arguments import DenseColumns, build_sparse_columns
+    from .covariate_columns import DenseColumns, build_sparse_columns
 
     if is_sparse(data.matrix):
         columns: Any = build_sparse_columns(data.matrix, standard, intercept)

@@ -15,13 +15,8 @@ from thali._posterior.interval import INTERVAL
 from ..classifier import Classifier
 from ..dask_blocks import is_dask_array
 from ..input import compute_column_ranges, is_sparse
-from .arguments import (
-    choose_method,
-    choose_standardization,
-    find_reference_index,
-    read_prior,
-    refuse_large_sparse_matrix,
-)
+from .arguments import choose_standardization, find_reference_index, read_prior
+from .cost_model import choose_method, refuse_large_sparse_matrix
 from .draws import CoefficientTables, describe_scale
 from .engines import ENGINES
 from .maximum import build_observed_rows
@@ -295,9 +290,9 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
 
     def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield blocks of rows and class probabilities (rows, draws, K)."""
-        from .draws import iterate_probabilities
+        from .draws import iterate_logit_probabilities
 
-        blocks = iterate_probabilities(
+        blocks = iterate_logit_probabilities(
             self._view, matrix, self._standard_, self._fitted_reference_index()
         )
         return ((rows, probabilities.transpose(2, 0, 1)) for rows, probabilities in blocks)

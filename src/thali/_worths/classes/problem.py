@@ -7,7 +7,7 @@ import numpy as np
 from thali._data.kinds import KINDS
 from thali._people.latent_classes import new_class_probabilities
 from thali._people.populations import SIMILAR, LatentClasses, check_enough_respondents
-from thali._posterior.view import MEMBERS, POPULATION, flat
+from thali._posterior.view import MEMBERS, POPULATION, flatten_chains
 
 from ..people.answer_table import tabulate_answers
 from ..people.problem import refuse_data
@@ -70,7 +70,7 @@ class WorthClassProblem(WorthProblem):
         )
         n, dims = self.data.n_options, ("chain", "draw")
         sizes = (class_of[..., None] == np.arange(self.n_classes)).sum(axis=2)
-        shares = new_class_probabilities(flat(sizes)).reshape(sizes.shape)
+        shares = new_class_probabilities(flatten_chains(sizes)).reshape(sizes.shape)
         mean = np.einsum("...g,...gi->...i", shares, worths)
         squared_deviations = (worths - mean[:, :, None]) ** 2
         variance = np.einsum("...g,...gi->...", shares, squared_deviations) / (n - 1)

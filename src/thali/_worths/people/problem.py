@@ -10,7 +10,7 @@ from thali._model.best_worst import LARGEST_RANKED, RANKING, REVERSED
 from thali._model.design_effects import describe_individuals
 from thali._people.populations import ADJUSTED, Individuals, unknown_respondents_error
 from thali._people.respondent_columns import build_covariates
-from thali._posterior.dependence import Dependence, of_one_person
+from thali._posterior.dependence import Dependence, single_respondent_error
 from thali.errors import ArgumentError, DataError, Setting
 
 from ..posterior import WorthProblem
@@ -141,7 +141,7 @@ def refuse_data(data: Any, rule: str, people: Any) -> None:
     """
     if len(data.respondents) < 2 or (isinstance(data, Choices) and (data.respondent < 0).any()):
         raise (
-            of_one_person(people)
+            single_respondent_error(people)
             if len(data.respondents) == 1
             else unknown_respondents_error(people)
         )

@@ -12,7 +12,7 @@ from thali._model.option_scores import ScoreDraws, ScoreScale, anchor_index, tab
 from thali._people.individual_preferences import tabulate_individuals
 from thali._people.reach import select_reach_draws
 from thali._people.segments import Preferences, Segments, select_segment_draws
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali.errors import Argument, ArgumentError
 
 from .respondent_draws import RespondentDraws
@@ -177,7 +177,7 @@ def tabulate_respondent_effects(
             "effects requires a model with ", by, ", which names respondent columns."
         )
     effects = respondent_draws.effects.reshape(respondent_draws.n_draws, -1)
-    low, high = np.quantile(effects, tails_of(ci), axis=0)
+    low, high = np.quantile(effects, interval_tails(ci), axis=0)
     mean = effects.mean(axis=0)
     columns = {"mean": mean, "sd": effects.std(axis=0), "low": low, "high": high}
     columns |= {"above_0": (effects > 0.0).mean(axis=0), "ratio": np.exp(mean)}

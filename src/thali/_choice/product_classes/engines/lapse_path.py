@@ -83,7 +83,8 @@ def find_next_point(
             low = middle
         else:
             high = middle
-    return min(low if low > u else high if high > u else top, end)
+    point = low if low > u else high
+    return min(point if point > u else top, end)
 
 
 def log_mean_exp(exponents: np.ndarray, axis: int = -1) -> np.ndarray:

@@ -320,7 +320,7 @@ def simulate_reports(
 ) -> SimulatedQuantities:
     """Simulate level shares, level effects and choices of all draws.
 
-    Draws in `known` are reused, and it receives the new ones.
+    Draws in `reports_by_draw` are reused, and it receives the new ones.
     """
     # The random stream of the occasions depends on the draw alone, so a draw has the same numbers
     # in runs of any length.
@@ -336,7 +336,8 @@ def simulate_reports(
         np.arange(0, tasks, -(-tasks // _SOME_TASKS)),
     )
     room = bound_owned_classes(draws)
-    codes, rows = design.products[design.row_product], (design.products, design.row_product)
+    task_arrays = (design.products[design.row_product], design.first_task, design.first_row)
+    rows = (design.products, design.row_product)
     keys = [_identify_draw(draws, d).tobytes() for d in range(draws.n_draws)]
     new_draws = [d for d, key in enumerate(keys) if key not in reports_by_draw]
 
@@ -345,23 +346,11 @@ def simulate_reports(
         rng = spawn_generators(
             np.random.SeedSequence(_identify_draw(draws, d).view(np.uint32).tolist()), 1
         )[0]
-        both_halves, counts = (
-            np.zeros((2, len(design.row_product))),
-            np.zeros((people, len(pairs)), np.int64),
-        )
+        both_halves = np.zeros((2, len(design.row_product)))
+        counts = np.zeros((people, len(pairs)), np.int64)
         for half in both_halves:
             count_respondent_choices(
-                rng,
-                draws,
-                d,
-                d + 1,
-                0,
-                codes,
-                design.first_task,
-                design.first_row,
-                task_repeats,
-                room,
-                half,
+                rng, draws, d, d + 1, 0, *task_arrays, task_repeats, room, half
             )
         first_half, second_half = both_halves / task_repeats
         chosen = (first_half + second_half) / 2.0

@@ -16,6 +16,7 @@ from ...answers.simulator import (
     assign_respondents,
     build_market_attributes,
     build_no_choice_product,
+    describe_draw_respondents,
     hash_exponentials,
     list_first_products,
     mix_bits,
@@ -158,26 +159,19 @@ def build_market_draws(
 
     With many respondents, fewer draws contain some respondents each.
     """
-    classes_per_respondent = (
-        len(draws.owned_class) / draws.n_draws / draws.n_respondents
-    )  # classes of a person
+    classes_per_respondent = len(draws.owned_class) / draws.n_draws / draws.n_respondents
     max_draws = MAX_OWNED / max(classes_per_respondent, 1e-9) / draws.n_respondents
     draw_indices = select_draws(draws.group, int(np.clip(max_draws, MIN_DRAWS, MAX_DRAWS)))
     max_respondents = int(MAX_OWNED / max(classes_per_respondent, 1e-9) / len(draw_indices))
     n_respondents = min(draws.n_respondents, max(1, max_respondents))
-    sentence = "each with all respondents"
-    if n_respondents < draws.n_respondents:
-        sentence = (
-            f"each with {n_respondents:,} of {draws.n_respondents:,} respondents, so intervals are"
-            " slightly too wide"
-        )
     return MarketDraws(
         build_market_attributes(design, design.scheme.levels, [False] * len(design.scheme.names)),
         _build_rule(draws, draw_indices, n_respondents),
         float(draws.lapse),
         build_no_choice_product(design),
         list_first_products(design),
-        f"{len(draw_indices):,} posterior draws, {sentence}",
+        f"{len(draw_indices):,} posterior draws,"
+        f" {describe_draw_respondents(n_respondents, draws.n_respondents)}",
         people=describe_respondents(people, draws.n_respondents),
     )
 

@@ -293,29 +293,15 @@ def estimate_row_probabilities(
         rows = slice(tasks[0], tasks[-1])
         starts, person = np.ascontiguousarray(tasks - tasks[0], np.int64), int(people[unit])
         codes = np.ascontiguousarray(products[row_product[rows]], np.int64)
-        respondent_arguments = (
-            codes,
-            np.array([0, len(starts) - 1], np.int64),
-            starts,
-            repeats,
-            room_known,
-        )
-        newcomer_arguments = (groups, 1, occasions, codes, starts, room_new)
+        tasks_of_person = np.array([0, len(starts) - 1], np.int64)
         for part_draws, part_total in zip(parts, total[:, rows], strict=True):
+            part_arguments = (rngs[unit], part_draws, 0, draws_per_part)
             if person >= 0:
-                count_respondent_choices(
-                    rngs[unit],
-                    part_draws,
-                    0,
-                    draws_per_part,
-                    person,
-                    *respondent_arguments,
-                    part_total,
-                )
+                arguments = (person, codes, tasks_of_person, starts, repeats, room_known)
+                count_respondent_choices(*part_arguments, *arguments, part_total)
             else:
-                count_newcomer_choices(
-                    rngs[unit], part_draws, 0, draws_per_part, *newcomer_arguments, part_total
-                )
+                arguments = (groups, 1, occasions, codes, starts, room_new)
+                count_newcomer_choices(*part_arguments, *arguments, part_total)
 
     call_in_threads(work, len(people), cores)
     alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
