@@ -11,7 +11,7 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._aspects.answers.set_search import log_feature_gain
-from thali._aspects.likelihoods.residuals import lay_out
+from thali._aspects.likelihoods.residuals import arrange_squares
 from thali._aspects.models.annealing import (
     ChainDraws,
     ClimbProblem,
@@ -27,7 +27,7 @@ S4 = th.Similarities(
 
 
 def landscape(data, sigma=0.1, alpha=1.0, shape=1.0, rate=1.0, keeps=False):
-    value, measured, _ = lay_out(data)
+    value, measured, _ = arrange_squares(data)
     log_rate = th.priors.IndianBuffet().compiled(data.n_options).log_rate
     return ClimbProblem(value, measured, log_rate, np.log(alpha), sigma**2, shape, rate, keeps)
 

@@ -14,7 +14,7 @@ from scipy import stats
 
 import thali as th
 import thali._aspects.moves.group_slopes as group_slopes
-from thali._aspects.group_state import common_weights_at
+from thali._aspects.group_state import select_common_weights
 from thali._aspects.populations.several_groups import ChainDraws, IndividualRespondents
 from thali._aspects.state import COLUMNS, replica
 from thali._data.groups import GroupedData
@@ -180,7 +180,7 @@ def a_chain(known):
 def test_draws_have_the_slopes_after_the_common_weights(uncompiled):
     chain = a_chain(build_covariates(["age", "sex"], PEOPLE, 3))
     chain.run_until(chain.total)
-    drawn, base = chain.draws, common_weights_at(chain.bases, 0)
+    drawn, base = chain.draws, select_common_weights(chain.bases, 0)
     columns = int(drawn.n_features[-1])
     assert drawn.weights.shape[1] == drawn.unique_weights.shape[1] == 3 + 1 + 2
     np.testing.assert_array_equal(drawn.unique_weights[-1, 4:], base.unique_slope.T)
@@ -199,7 +199,7 @@ def test_draws_have_the_slopes_after_the_common_weights(uncompiled):
 def test_the_density_of_a_slope_is_that_of_the_definition(uncompiled):
     chain = a_chain(build_covariates(["age", "sex"], PEOPLE, 3))
     chain.run_until(3)
-    base, model = common_weights_at(chain.bases, 0), chain.task.model
+    base, model = select_common_weights(chain.bases, 0), chain.task.model
     model = model._replace(known=model.known + 0.3)  # not centred
     base.unique_lift[:] = np.exp(model.known @ base.unique_slope.T)
     s, kappa = chain.state.s, base.real[0]
@@ -266,10 +266,7 @@ def test_brackets_in_the_names_of_columns_and_labels_are_no_marks():
 
 @pytest.mark.parametrize(
     ("given", "error", "said"),
-    [
-        ("town", ArgumentError, ("'age'", "'sex'")),
-        (3, ArgumentError, ("list of columns",)),
-    ],
+    [("town", ArgumentError, ("'age'", "'sex'")), (3, ArgumentError, ("list of columns",))],
 )
 def test_columns_that_cannot_be_used_are_refused_before_anything_is_drawn(given, error, said):
     with refused(error, *said):

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.sentences import refused
 from scipy.special import expit
 
@@ -24,7 +24,7 @@ MODELS = {
 
 def frame(values=None):
     """A study of 6 people whose price takes 144 values."""
-    rows = simulated(people=6, seed=3)
+    rows = simulate_experiment(n_respondents=6, seed=3)
     price = 5 + np.random.default_rng(1).permutation(len(rows)) / 7.0
     return rows.assign(price=price if values is None else values)
 
@@ -134,7 +134,7 @@ def test_whole_numbers_that_are_taken_as_such_are_not_refused(how):
 def test_of_many_products_the_levels_are_compared_on_neighbours_of_them():
     """Two numbers that no two products share, and on which hangs what a brand is worth; against a
     sum over all."""
-    rng, rows = np.random.default_rng(1), simulated(people=30, tasks=12, seed=3)
+    rng, rows = np.random.default_rng(1), simulate_experiment(n_respondents=30, n_tasks=12, seed=3)
     rows = rows.assign(price=rng.uniform(5, 25, len(rows)), weight=rng.uniform(1, 2, len(rows)))
     data = th.ChoiceExperiment.from_frame(rows, attributes=["price", "brand", "weight"])
     interactions = [("price", "brand"), ("weight", "brand")]

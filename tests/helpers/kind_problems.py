@@ -9,7 +9,7 @@ import pandas as pd
 import thali as th
 from helpers.all_drawn import all_drawn
 from helpers.naive import latent_features as naive
-from thali._aspects.likelihoods.elimination_of_groups import for_groups
+from thali._aspects.likelihoods.group_elimination import match_group_forms
 from thali._aspects.populations.latent_classes import (
     ClassGroupChain,
     LatentClassPopulation,
@@ -80,7 +80,7 @@ def random_choices(people, n, choices, seed):
 def likelihood_of(data, lapse=0.01):
     """In the form that kinds of people have."""
     made = th.likelihoods.Elimination(lapse, ties=data.n_ties > 0, covariates=data.covariate_names)
-    return for_groups(made, [data])
+    return match_group_forms(made, [data])
 
 
 def naive_log_likelihood(data, features, weights, unique, lapse=0.01, tie=None, beta=()):

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.sentences import refused
 
 import thali as th
@@ -17,7 +17,7 @@ INDIVIDUALS = {"people": "individuals"}
 
 
 def experiment(people, tasks):
-    return th.ChoiceExperiment.from_frame(simulated(people, tasks))
+    return th.ChoiceExperiment.from_frame(simulate_experiment(people, tasks))
 
 
 def sets(size, people=1, times=1):

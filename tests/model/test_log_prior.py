@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.all_drawn import all_drawn
 from helpers.classifier_runs import fit_rows
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.naive import latent_features as naive
 from helpers.posterior_cases import chain
 from scipy import special, stats
@@ -222,7 +222,9 @@ def test_of_who_ignores_what():
     attended."""
     import pandas as pd
 
-    data = th.ChoiceExperiment.from_frame(pd.DataFrame(simulated(people=4, tasks=3)))
+    data = th.ChoiceExperiment.from_frame(
+        pd.DataFrame(simulate_experiment(n_respondents=4, n_tasks=3))
+    )
     posterior, log_prior, _ = groups_of(
         th.HierarchicalLogit(attention=True).fit(data, **RUN).posterior_
     )
@@ -236,7 +238,9 @@ def test_of_who_ignores_what():
 def test_of_the_hierarchical_logit():
     import pandas as pd
 
-    data = th.ChoiceExperiment.from_frame(pd.DataFrame(simulated(people=4, tasks=3)))
+    data = th.ChoiceExperiment.from_frame(
+        pd.DataFrame(simulate_experiment(n_respondents=4, n_tasks=3))
+    )
     model = th.HierarchicalLogit(
         linear="price", priors={"mean_sd": 3.0, "df": 8.0, "scale": 0.7}
     ).fit(data, **RUN)

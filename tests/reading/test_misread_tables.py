@@ -412,7 +412,7 @@ def test_pictures_are_well_formed_whatever_their_words_hold(tmp_path):
         }
         return group.assign_coords(names)
 
-    model = TINY["bradley-terry-luce"].fitted()
+    model = TINY["bradley-terry-luce"].build_fitted()
     model.posterior_ = model.posterior_.map_over_datasets(renamed)
     slides(model, tmp_path)
     pictures = [path.read_bytes() for path in tmp_path.glob("*.svg")]

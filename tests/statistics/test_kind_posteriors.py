@@ -31,11 +31,11 @@ from scipy.stats import chi2
 
 import thali as th
 import thali._aspects.moves.class_membership as moves
-from thali._aspects.group_state import KAPPA, group_at, membership_at
-from thali._aspects.likelihoods.elimination_of_groups import OutOfSets
+from thali._aspects.group_state import KAPPA, select_group_likelihood, select_membership
+from thali._aspects.likelihoods.group_elimination import SetElimination
 from thali._aspects.likelihoods.pair_blocks import TIE
-from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
-from thali._aspects.operations import cache_at, rebuild_cache
+from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT
+from thali._aspects.operations import rebuild_cache, select_cache
 from thali._aspects.populations.latent_classes import (
     ClassGroupChain,
     ClassPriorLadder,
@@ -127,7 +127,7 @@ def test_posterior_means(people, kinds, tempering, draws):
 @pytest.mark.long
 def test_posterior_means_of_choices_out_of_sets_of_two():
     data = as_choices(of_one_pair(*THREE))
-    hold_against(THREE, 2, task(data, 2, OutOfSets(0.01), alpha=1.0, draws=60_000, tune=300))
+    hold_against(THREE, 2, task(data, 2, SetElimination(0.01), alpha=1.0, draws=60_000, tune=300))
 
 
 # times first, second and neither, at a covariate
@@ -233,7 +233,7 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
     matrix = np.array([[1, 0], [1, 1], [0, 1]])
     own = rng.gamma(2.0, 0.5, (kinds, matrix.shape[1])), rng.gamma(2.0, 0.5, (kinds, 3))
     chain = small_chain(of_task, matrix, *own, ClassGroupChain)
-    who = membership_at(chain.membership, 0)
+    who = select_membership(chain.membership, 0)
     who.of[:] = of
     who.size[:] = np.bincount(of, minlength=kinds)
     base = type(chain.bases)(*(array[0] for array in chain.bases))
@@ -243,11 +243,11 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
         if "tie" in own:
             chain.cache.real[g, TIE] = own["tie"]
         if "beta" in own:
-            chain.cache.real[g, COEFFICIENTS:] = own["beta"]
+            chain.cache.real[g, FIRST_COEFFICIENT:] = own["beta"]
     moves.recount_answers(of_task.class_model, chain.cache, chain.state, who)
     for g in range(kinds):
-        likelihood = group_at(of_task.model.likelihood, g)
-        rebuild_cache(likelihood, cache_at(likelihood, chain.cache, g), replica(chain.state, g))
+        likelihood = select_group_likelihood(of_task.model.likelihood, g)
+        rebuild_cache(likelihood, select_cache(likelihood, chain.cache, g), replica(chain.state, g))
     moves.fill_log_probabilities(of_task.class_model, chain.cache, chain.state, who)
     return of_task.class_model, (chain.state, chain.cache, base, who)
 
@@ -300,8 +300,8 @@ def test_a_rebuild_finds_the_cache_of_answers_that_came_and_went(make):
     names = "block", "real"
     kept = [getattr(caches, name).copy() for name in names]
     for g in range(2):
-        likelihood = group_at(model.groups.likelihood, g)
-        rebuild_cache(likelihood, cache_at(likelihood, caches, g), replica(states, g))
+        likelihood = select_group_likelihood(model.groups.likelihood, g)
+        rebuild_cache(likelihood, select_cache(likelihood, caches, g), replica(states, g))
     for before, name in zip(kept, names, strict=True):
         np.testing.assert_allclose(before, getattr(caches, name), rtol=1e-9, atol=1e-12)
 
@@ -386,7 +386,7 @@ def test_joint_distribution(kinds, weights, make, rounds):
         if has_ties:
             found |= {"tie": real[0, TIE], "tie^2": real[-1, TIE] ** 2}
         if described:
-            first, other = real[0, COEFFICIENTS], real[-1, COEFFICIENTS + 1]
+            first, other = real[0, FIRST_COEFFICIENT], real[-1, FIRST_COEFFICIENT + 1]
             found |= {"coefficient": first, "coefficient^2": first**2, "other": other}
         return found
 
@@ -398,7 +398,7 @@ def test_joint_distribution(kinds, weights, make, rounds):
             if len(members) > 2 or isinstance(data, th.Choices):
                 return naive.set_probabilities(members, Z[g].T.astype(bool), w[g], s[g], lapse)
             real = chain.cache.real[g]
-            eta = data.covariates.values[question] @ real[COEFFICIENTS:] if described else 0.0
+            eta = data.covariates.values[question] @ real[FIRST_COEFFICIENT:] if described else 0.0
             nu = real[TIE] if has_ties else 0.0
             win, tie, loss = naive.outcome_probabilities(
                 *members, Z[g].T.astype(bool), w[g], s[g], lapse, nu, eta
@@ -501,7 +501,12 @@ def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, uncompiled
         chain.run_until(until)
         for t, energy in enumerate(chain.energies[until // 5 - 1]):
             level = chain.ladder.at[t]
-            parts = replica(chain.states, level), None, None, membership_at(chain.membership, level)
+            parts = (
+                replica(chain.states, level),
+                None,
+                None,
+                select_membership(chain.membership, level),
+            )
             of_kinds = sum(math.lgamma(n + 1.0) for n in parts[3].size)
 
             def more(g, level=level):
@@ -511,7 +516,7 @@ def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, uncompiled
                     if make in (random_ties, random_tied_judgements)
                     else {}
                 )
-                return tie | ({"beta": real[COEFFICIENTS:]} if data.covariate_names else {})
+                return tie | ({"beta": real[FIRST_COEFFICIENT:]} if data.covariate_names else {})
 
             expected = log_of_answers(data, parts, 3, more) - of_kinds
             assert energy == pytest.approx(expected, rel=1e-9)

@@ -28,7 +28,7 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from .input import encode_labels, is_sparse, read_string_column_names
+from .input import encode_class_labels, is_sparse, read_string_column_names
 from .predictions import Predictions
 from .row_groups import build_observed_groups, sample_class_codes
 from .row_weights import apply_class_weights, check_row_weights, warn_about_small_weights
@@ -199,7 +199,7 @@ class Classifier(Predictions, MarkovChainModel):
         """Return covariates and class codes; store class and column names."""
         names = read_string_column_names(X)
         matrix = self._convert_covariates(X, names)
-        classes, codes = encode_labels(y, type(self).__name__, matrix.shape[0])
+        classes, codes = encode_class_labels(y, type(self).__name__, matrix.shape[0])
         self.classes_: np.ndarray = classes
         self.n_features_in_: int = matrix.shape[1]
         if names is not None:
@@ -311,7 +311,7 @@ class Classifier(Predictions, MarkovChainModel):
     def _build_observed(self, X: Any, y: Any) -> dict[str, np.ndarray]:
         """Return class codes as the observed data; empty for other classes."""
         matrix = self._read_covariates(X)
-        classes, codes = encode_labels(y, type(self).__name__, matrix.shape[0])
+        classes, codes = encode_class_labels(y, type(self).__name__, matrix.shape[0])
         return {"label": codes} if np.array_equal(classes, self.classes_) else {}
 
     def _simulate_replicates(

@@ -14,10 +14,10 @@ from thali.errors import Argument, ArgumentError, DataError, Message, Setting, o
 
 from .input import (
     Standardization,
-    check_labels,
+    check_class_labels,
     compute_standardization,
     convert_to_matrix,
-    encode_labels,
+    encode_class_labels,
 )
 
 
@@ -55,7 +55,7 @@ def scan_blocks(X: Any, y: Any, sample_weight: Any, model: str) -> BlockScan:
         )
     )
     labels, counts = _merge_block_labels(summaries)
-    classes, _ = encode_labels(
+    classes, _ = encode_class_labels(
         np.repeat(labels, np.minimum(counts, 2)), model, int(np.minimum(counts, 2).sum())
     )
     ends = np.array(
@@ -155,7 +155,7 @@ def _pair_blocks(X: Any, y: Any, model: str) -> list[tuple[Any, Any]]:
     X = X.rechunk({1: -1})
     labels: Any = y
     if not is_dask_array(y):
-        labels = da.from_array(check_labels(y, model, X.shape[0]), chunks=-1)  # pyright: ignore
+        labels = da.from_array(check_class_labels(y, model, X.shape[0]), chunks=-1)  # pyright: ignore
     elif y.ndim != 1:
         raise DataError(
             f"y should be a 1d array of labels, one per row of X; got {y.ndim} dimensions."
@@ -173,7 +173,7 @@ def _summarise_block(x: Any, labels: Any, block_index: int, model: str) -> _Bloc
     """Check one block of rows and labels and summarise it."""
     try:
         matrix = convert_to_matrix(x)
-        labels = check_labels(np.asarray(labels), model, len(matrix))
+        labels = check_class_labels(np.asarray(labels), model, len(matrix))
     except DataError as error:
         raise DataError(
             f"Block {block_index} of X (rows counted from 0 within the block): {error}"

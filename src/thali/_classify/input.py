@@ -156,15 +156,15 @@ def _convert_to_floats(entries: np.ndarray, names: np.ndarray | None) -> np.ndar
     return floats
 
 
-def encode_labels(y: Any, model: str, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+def encode_class_labels(y: Any, model: str, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted class labels and the class index of each row.
 
     Examples
     --------
-    >>> encode_labels(["b", "a", "b", "a"], "Model", 4)
+    >>> encode_class_labels(["b", "a", "b", "a"], "Model", 4)
     (array(['a', 'b'], dtype='<U1'), array([1, 0, 1, 0]))
     """
-    labels = check_labels(y, model, n_rows)
+    labels = check_class_labels(y, model, n_rows)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise DataError(
@@ -183,7 +183,7 @@ def encode_labels(y: Any, model: str, n_rows: int) -> tuple[np.ndarray, np.ndarr
     return classes, codes.astype(np.int64)
 
 
-def check_labels(y: Any, model: str, n_rows: int) -> np.ndarray:
+def check_class_labels(y: Any, model: str, n_rows: int) -> np.ndarray:
     """Return the labels as an array of one type, shape (n,).
 
     Parameters and errors as in `encode_labels`; the classes are determined later.

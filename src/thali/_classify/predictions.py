@@ -14,7 +14,7 @@ from thali.errors import DataError, DataWarning, NotFittedError, Words
 
 from .dask_blocks import is_dask_array, map_prediction_blocks, refuse_block_errors
 from .input import (
-    check_labels,
+    check_class_labels,
     combine_error_classes,
     convert_to_matrix,
     convert_to_sparse_matrix,
@@ -22,7 +22,7 @@ from .input import (
     is_sparse,
     read_string_column_names,
 )
-from .row_groups import compute_mean_errors, sample_class_codes
+from .row_groups import compute_probability_errors, sample_class_codes
 from .row_weights import check_row_weights
 from .scikit_learn import ScikitLearn
 
@@ -156,7 +156,7 @@ class Predictions(ScikitLearn):
         """Compute Monte Carlo standard errors of the predicted probabilities."""
         errors, chains = np.empty(shape), self._view.shape[0]  # type: ignore[attr-defined]
         for block, probabilities in self._iterate_probabilities(matrix):
-            errors[block] = compute_mean_errors(probabilities, chains)
+            errors[block] = compute_probability_errors(probabilities, chains)
         return errors
 
     def predict(self, X: Any) -> np.ndarray:
@@ -327,7 +327,7 @@ class Predictions(ScikitLearn):
         bins = check_integer("bins", bins, 2)
         matrix = self._read_covariates(X)
         codes = _encode_known_labels(
-            check_labels(y, type(self).__name__, matrix.shape[0]), self.classes_
+            check_class_labels(y, type(self).__name__, matrix.shape[0]), self.classes_
         )
         predicted = self._compute_probabilities(matrix)
         K = predicted.shape[1]

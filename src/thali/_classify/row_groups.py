@@ -91,7 +91,7 @@ def sample_class_codes(probabilities: np.ndarray, rng: np.random.Generator) -> n
     return (u[..., None] >= cumulative).sum(axis=2)
 
 
-def compute_mean_errors(probabilities: np.ndarray, n_chains: int) -> np.ndarray:
+def compute_probability_errors(probabilities: np.ndarray, n_chains: int) -> np.ndarray:
     """Compute Monte Carlo standard errors of mean probabilities, shape (rows, K).
 
     `probabilities` has shape (rows, draws, K).

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._aspects.maximum_likelihood.estimates import Estimates
-from thali._aspects.maximum_likelihood.fit import estimate, vanishing
+from thali._aspects.maximum_likelihood.fit import estimate, warn_unbounded
 from thali._aspects.maximum_likelihood.goodness import (
     FitTest,
-    equal_means_test,
-    fit_test,
-    samples_for,
+    choose_n_samples,
+    run_equal_means_test,
+    run_fit_test,
 )
-from thali._aspects.maximum_likelihood.maximum import highest
+from thali._aspects.maximum_likelihood.maximum import estimate_maximum
 from thali._data.pairs import PairedComparisons
 from thali._digits import format_p_value
 from thali._inference.numerics.counts import log_binomial
@@ -51,10 +51,10 @@ def permutation_test(
         assert group.answers is not None
         sizes.append(len(np.unique(group.answers.respondent)))
     pose, start = (
-        pooled_fit.pose,
+        pooled_fit.problem,
         np.log(np.maximum(pooled_fit.weights, 1e-3 * pooled_fit.weights.max())),
     )
-    samples = samples_for(pose.work * len(groups))
+    samples = choose_n_samples(pose.work * len(groups))
     rng, n_reached = spawn_generators(random_seed, 1)[0], 0
     ends = np.cumsum(sizes)[:-1]
     for _ in range(samples):
@@ -62,7 +62,8 @@ def permutation_test(
         problems = (pose.with_counts(tallies[part].sum(axis=0)) for part in parts)
         permuted_statistic = 2.0 * (
             sum(
-                highest(group_problem, start, pooled_fit.maximum.beta) for group_problem in problems
+                estimate_maximum(group_problem, start, pooled_fit.maximum.beta)
+                for group_problem in problems
             )
             - pooled_fit.maximum.value
         )
@@ -168,7 +169,7 @@ def group_test(
             fits.append(estimate(data, aspects, unique))
         except DataError as error:
             raise DataError(f"In {name}: {error}") from None
-        for warning in vanishing(fits[-1]):
+        for warning in warn_unbounded(fits[-1]):
             warn(warning)
     wins, losses = (
         np.concatenate([getattr(data, side) for data in data_sets]) for side in ("wins", "losses")
@@ -197,13 +198,13 @@ def group_test(
         def replicate(rng: np.random.Generator) -> float:
             return sum(fit.replicate(rng) for fit in fits)
 
-        return fit_test(statistic, df, n, inverse, is_whole, replicate, len(n) * free**2)
+        return run_fit_test(statistic, df, n, inverse, is_whole, replicate, len(n) * free**2)
 
     test = model_test(max(2.0 * (saturated - by_group), 0.0))
     tests: dict[str, Callable[[float], FitTest]] = {
-        "overall": lambda value: equal_means_test(cells, value),
+        "overall": lambda value: run_equal_means_test(cells, value),
         "model": lambda _: test,
-        "imbalance": lambda value: equal_means_test(n, value),
+        "imbalance": lambda value: run_equal_means_test(n, value),
     }
     if len(data_sets) > 1 and all(data.answers is not None for data in data_sets):
         tests["group"] = lambda value: permutation_test(

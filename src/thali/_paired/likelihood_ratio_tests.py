@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._aspects.maximum_likelihood.goodness import FitTest, chi_square_tail, rough
+from thali._aspects.maximum_likelihood.goodness import FitTest, chi_square_tail, describe_roughness
 
 if TYPE_CHECKING:
     import pandas
@@ -47,7 +47,7 @@ def describe_caveats(model: FitTest, comparisons: float, parameters: int, nested
     sentences = []
     if model.kind == "none":
         sentences.append(f"The test of the model is not available, because {model.why}.")
-    sentences += rough(f"The tests of {nested} are", comparisons, parameters)
+    sentences += describe_roughness(f"The tests of {nested} are", comparisons, parameters)
     return " ".join(sentences)
 
 

@@ -8,13 +8,13 @@ import numpy as np
 from thali._aspects.maximum_likelihood.aspects import check_identified
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import (
-    INFINITE,
-    at_maximum,
-    checked_aspects,
+    MAX_LOG_ODDS,
+    check_aspects,
     estimate,
-    vanishing,
+    fit_checked_aspects,
+    warn_unbounded,
 )
-from thali._aspects.maximum_likelihood.goodness import equal_means_test
+from thali._aspects.maximum_likelihood.goodness import run_equal_means_test
 from thali._data.pairs.parts import build_ties_error
 from thali._digits import format_p_value
 from thali._inference.numerics.counts import log_binomial
@@ -120,7 +120,7 @@ def order_effect(
             ),
         )
     both = merge_orders(forward, backward)
-    aspects_by_option = checked_aspects(both, aspects, unique, 0.0)
+    aspects_by_option = check_aspects(both, aspects, unique, 0.0)
     check_identified(aspects_by_option, both)
     cells = both.cells
     shown_first, wins, losses = cells.x[:, 0] > 0.0, cells.wins, cells.losses
@@ -131,8 +131,8 @@ def order_effect(
             f"The {'second' if n_for_first else 'first'} option was never chosen, so the order"
             " effect has no finite estimate."
         )
-    fit = at_maximum(both, aspects_by_option, 0.0)
-    for warning in vanishing(fit):
+    fit = fit_checked_aspects(both, aspects_by_option, 0.0)
+    for warning in warn_unbounded(fit):
         warn(warning)
     fit_without_order = estimate(both.with_covariates(()), aspects, unique)
     log_advantage, log_error = estimate_advantage(fit)
@@ -160,7 +160,10 @@ def order_effect(
     test = fit.usual_test
     table = tabulate_tests(
         rows,
-        {"model": lambda _: test, "imbalance": lambda statistic: equal_means_test(n, statistic)},
+        {
+            "model": lambda _: test,
+            "imbalance": lambda statistic: run_equal_means_test(n, statistic),
+        },
     )
     p_value = float(table.loc["order", "p_value"])  # type: ignore[arg-type]
     favoured = f"not significant at the {_LEVEL:g} level"
@@ -187,8 +190,8 @@ def order_effect(
 
 def estimate_advantage(fit: Estimates) -> tuple[float, float]:
     """Return the log advantage of the first option and its standard error."""
-    log_advantage, variance = fit.coefficients_of_covariates[0], fit.covariance_of_covariates[0, 0]
-    if not (np.isfinite(variance) and abs(log_advantage) < INFINITE):
+    log_advantage, variance = fit.covariate_coefficients[0], fit.covariate_covariance[0, 0]
+    if not (np.isfinite(variance) and abs(log_advantage) < MAX_LOG_ODDS):
         raise DataError(
             "The order effect has no finite estimate: the first option was always or never chosen,"
             " or no option was shown both first and second."

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_integer, check_open_interval
-from thali._aspects.maximum_likelihood.engine import estimates_of_choices
+from thali._aspects.maximum_likelihood.engine import require_choice_estimates
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
 from thali._data.checks import are_integers
@@ -150,8 +150,8 @@ def parametric_bootstrap(
         check_integer("samples", samples, 2),
         check_open_interval("ci", ci, "the probability of an interval"),
     )
-    fit = estimates_of_choices(model, "parametric_bootstrap")
-    totals = fit.pose.totals
+    fit = require_choice_estimates(model, "parametric_bootstrap")
+    totals = fit.problem.totals
     if not are_integers(totals):
         raise DataError(
             "A parametric bootstrap requires integer counts, but these counts are fractional;"
@@ -171,7 +171,7 @@ def _refit_samples(
 
     weights, at_infinity = np.empty((len(wins), len(fit.weights))), 0
     for index, (sample_wins, sample_losses) in enumerate(zip(wins, losses, strict=True)):
-        refit = fit.refitted(np.column_stack([sample_wins, sample_losses]).ravel())
+        refit = fit.refit(np.column_stack([sample_wins, sample_losses]).ravel())
         weights[index] = refit.weights
         at_infinity += bool(refit.vanishing.any())
     names = pd.Index(fit.known.names, name="aspect")

@@ -5,7 +5,10 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import check_integer
-from thali._aspects.maximum_likelihood.engine import estimates_of_choices, is_by_maximum_likelihood
+from thali._aspects.maximum_likelihood.engine import (
+    is_by_maximum_likelihood,
+    require_choice_estimates,
+)
 from thali._data.checks import are_integers
 from thali._data.pairs import PairedComparisons
 from thali._inference.seeds import spawn_generators
@@ -49,7 +52,7 @@ def simulate(
     if comparisons is not None:
         comparisons = check_integer("comparisons", comparisons, 1)
     if is_by_maximum_likelihood(source):
-        fit = estimates_of_choices(source, "simulate")
+        fit = require_choice_estimates(source, "simulate")
         data, p = fit.data, fit.fitted()[::2]
         labels, first, second = data.labels, data.first, data.second
         totals = data.wins + data.losses if comparisons is None else np.full(len(p), comparisons)

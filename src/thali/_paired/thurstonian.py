@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.maximum_likelihood.estimates import saturated
-from thali._aspects.maximum_likelihood.goodness import fit_test
+from thali._aspects.maximum_likelihood.estimates import saturated_log_likelihood
+from thali._aspects.maximum_likelihood.goodness import run_fit_test
 from thali._data.checks import are_integers
 from thali._data.connectivity import check_finite
 from thali._inference.numerics.counts import log_binomial_coefficient
@@ -114,7 +114,8 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
         max(
             2
             * (
-                saturated(np.column_stack([data.wins, data.losses]).ravel(), sizes) - log_likelihood
+                saturated_log_likelihood(np.column_stack([data.wins, data.losses]).ravel(), sizes)
+                - log_likelihood
             ),
             0.0,
         ),
@@ -127,10 +128,13 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
         """Return the deviance of simulated choices."""
         wins = rng.binomial(total.astype(np.int64), p).astype(float)
         refit = maximise_concave(build_log_likelihood(wins, total - wins), scale, _ROUGH)
-        return 2 * (saturated(np.column_stack([wins, total - wins]).ravel(), sizes) - refit.value)
+        return 2 * (
+            saturated_log_likelihood(np.column_stack([wins, total - wins]).ravel(), sizes)
+            - refit.value
+        )
 
     is_whole = are_integers(data.wins) and are_integers(data.losses)
-    test = fit_test(
+    test = run_fit_test(
         deviance,
         df,
         total,

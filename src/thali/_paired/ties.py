@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.maximum_likelihood.aspects import known_aspects
+from thali._aspects.maximum_likelihood.aspects import build_known_aspects
 from thali._aspects.maximum_likelihood.estimates import Estimates
-from thali._aspects.maximum_likelihood.fit import at_maximum
+from thali._aspects.maximum_likelihood.fit import fit_checked_aspects
 from thali._aspects.maximum_likelihood.goodness import chi_square_tail
 from thali._data.connectivity import check_finite
 from thali._data.pairs import PairedComparisons
@@ -151,7 +151,9 @@ def davidson(
     check_finite(labels, *list_wins(data))
     if not (data.wins.any() or data.losses.any()):
         raise DataError("No finite estimate exists: all comparisons are ties.")
-    fit = at_maximum(data, known_aspects("unique", True, labels), 0.0, True, starts=1)
+    fit = fit_checked_aspects(
+        data, build_known_aspects("unique", True, labels), 0.0, True, n_starts=1
+    )
     test = fit.fit_test(samples, random_seed)
     weights = pd.Series(fit.weights, pd.Index(labels, name="option"), name="weight")
     note = f"Tie parameter {fit.tie:.6g} (standard error {fit.tie_std_error:.4g})."
@@ -181,7 +183,7 @@ def davidson(
 def _report_advantage(fit: Estimates) -> dict[str, float]:
     """Return gamma, its standard error, and the p-value of gamma = 1."""
     log_advantage, log_error = estimate_advantage(fit)
-    without = at_maximum(fit.data.with_covariates(()), fit.known, 0.0, True, starts=1)
+    without = fit_checked_aspects(fit.data.with_covariates(()), fit.known, 0.0, True, n_starts=1)
     gamma = float(np.exp(log_advantage))
     return {
         "order": gamma,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.maximum_likelihood.aspects import known_aspects
+from thali._aspects.maximum_likelihood.aspects import build_known_aspects
 from thali._digits import format_percent
 from thali._printed import PrintedResult
 from thali.errors import DataError
@@ -62,7 +62,7 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
     import pandas as pd
 
     data = prepare_pairs(data)
-    owners = known_aspects(aspects, True, data.labels).shared
+    owners = build_known_aspects(aspects, True, data.labels).shared
     p = choice_proportions(data)
     rows = []
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import check_allowed
-from thali._aspects.maximum_likelihood.engine import estimates_of
+from thali._aspects.maximum_likelihood.engine import require_estimates
 from thali._aspects.maximum_likelihood.goodness import chi_square_tail
 from thali._digits import format_p_value
 from thali._labels import shorten, suggest
@@ -76,7 +76,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     import pandas as pd
 
     check_allowed("scale", scale, ("utility", "weights"))
-    fit = estimates_of(model, "wald_test")
+    fit = require_estimates(model, "wald_test")
     names = fit.known.labels if scale == "utility" else fit.known.names
     c = _build_contrasts(contrasts, list(names), "options" if scale == "utility" else "aspects")
     estimates_used = fit.raw_utility if scale == "utility" else fit.weights

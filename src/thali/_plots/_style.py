@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Okabe & Ito (2008), Color universal design; without yellow, which is too pale for thin lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# for points inside and outside of their predictive intervals
+MISSED_STYLES = ((False, "inside", "o", COLOURS[0]), (True, "outside", "D", COLOURS[1]))
 # one hue from white to dark, for all kinds of colour vision: larger is darker
 SHADES = "Blues"
 GRID = "0.88"  # lines between the cells of a matrix

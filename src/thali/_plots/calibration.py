@@ -9,7 +9,7 @@ from thali.errors import ArgumentError
 
 from ._fonts import picture
 from ._style import (
-    COLOURS,
+    MISSED_STYLES,
     create_axes,
     format_interval_level,
     hide_spines,
@@ -122,11 +122,8 @@ def _draw_class(ax: "Axes", table: "pandas.DataFrame", max_root_rows: float) -> 
     }
     ax.vlines(table["predicted"], table["low"], table["high"], **bar)
     size = 14.0 + 50.0 * np.sqrt(table["rows"].to_numpy()) / max_root_rows
-    missed = table["missed"].to_numpy()
-    for is_chosen, label, marker, colour in (
-        (~missed, "inside", "o", COLOURS[0]),
-        (missed, "outside", "D", COLOURS[1]),
-    ):
+    for is_missed, label, marker, colour in MISSED_STYLES:
+        is_chosen = table["missed"].to_numpy() == is_missed
         if is_chosen.any():
             style = {
                 "marker": marker,

@@ -8,7 +8,7 @@ from thali.errors import ArgumentError
 
 from ._fonts import picture
 from ._style import (
-    COLOURS,
+    MISSED_STYLES,
     add_legend,
     ensure_axes,
     format_interval_level,
@@ -83,11 +83,8 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
     handles += ax.plot(
         table["predicted"], rows, "|", color="black", markersize=11, label="predicted", zorder=2
     )
-    missed = table["missed"].to_numpy()
-    for is_chosen, label, marker, colour in (
-        (~missed, "inside", "o", COLOURS[0]),
-        (missed, "outside", "D", COLOURS[1]),
-    ):
+    for is_missed, label, marker, colour in MISSED_STYLES:
+        is_chosen = table["missed"].to_numpy() == is_missed
         if is_chosen.any():
             style = {"color": colour, "markersize": 5, "label": f"observed, {label}", "zorder": 3}
             handles += ax.plot(

@@ -62,15 +62,15 @@ class WorthsEngine(Engine):
             raise no_covariates_error()
         return self.get_draws(model)
 
-    def quantities(self, model: Any) -> Quantities:
+    def get_quantities(self, model: Any) -> Quantities:
         """Return the quantities that chains are judged by, each (chains, draws).
 
         The spread and the log-likelihood are judged separately.
         """
         view = model._view
-        return model._draws.quantities(view.pairs if view.data_kind == PAIRS else None)
+        return model._draws.get_quantities(view.pairs if view.data_kind == PAIRS else None)
 
-    def scores(
+    def build_scores_table(
         self, model: Any, scale: ScoreScale, by: Any, random_seed: Any, ci: float
     ) -> "pandas.DataFrame":
         """Return a table of scores of the options."""
@@ -85,19 +85,21 @@ class WorthsEngine(Engine):
         """Return log probabilities of all choices of each respondent jointly."""
         return model._prediction_draws.log_predictive(choices)
 
-    def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+    def check_replicates(
+        self, model: Any, data: Any, random_seed: Any, ci: float
+    ) -> "pandas.DataFrame":
         """Compare observed answers with replicates, as a table."""
-        return model._draws.check(data, random_seed, ci)
+        return model._draws.check_replicates(data, random_seed, ci)
 
-    def predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
         """Return a table of observed and predicted proportions."""
-        return model._draws.predictions(data, ci)
+        return model._draws.tabulate_predictions(data, ci)
 
     def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
         """Sample the prior once with each generator, with data of the same design."""
         return sample_worths_prior(problem, rngs)
 
-    def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+    def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
         """Simulate data at every draw of a fit, arrays (chain, draw, ...) by variable."""
         return simulate_replicates(problem, model._draws, model._view.shape, rng)
 
@@ -129,12 +131,12 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
             )
         problem = model._build_problem(source)
 
-        def chains(draws: int, seed: Any) -> list[LatticeChain]:
+        def build_chains(draws: int, seed: Any) -> list[LatticeChain]:
             assert problem.respondents is not None  # computed once, before threads need it
             return [LatticeChain(problem, draws, rng) for rng in spawn_generators(seed, run.chains)]
 
         return _build_population_sampling(
-            problem, source, run, chains, lambda: problem.respondents.score_dependence
+            problem, source, run, build_chains, lambda: problem.respondents.score_dependence
         )
 
     def get_draws(self, model: Any) -> WorthDraws:
@@ -160,14 +162,14 @@ def _build_population_sampling(
 ) -> Sampling[Any]:
     """Build the run of chains of one population."""
 
-    def tree(chains: Any) -> Any:
+    def convert_to_tree(chains: Any) -> Any:
         treatment = dependence()
         attributes = describe_run(run)
         return build_chains_tree(
             problem, chains, attributes | ({} if treatment is None else treatment.attributes)
         )
 
-    return build_sampling(source, run, chains, tree)
+    return build_sampling(source, run, chains, convert_to_tree)
 
 
 def describe_run(run: Run) -> dict[str, Any]:
@@ -211,13 +213,13 @@ class TrajectoryEngine(LaplaceEngine):
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         problem = model._build_problem(source, default_adjustment=INDEPENDENT)
 
-        def chains(draws: int, seed: Any) -> list[TrajectoryChain]:
+        def build_chains(draws: int, seed: Any) -> list[TrajectoryChain]:
             sampler = Sampler(problem.power_marginal)
             rngs = spawn_generators(seed, run.chains)
             return [TrajectoryChain(sampler, draws, run.tune, run.thin or 1, rng) for rng in rngs]
 
         return _build_population_sampling(
-            problem, source, run, chains, lambda: problem.respondents.power_dependence
+            problem, source, run, build_chains, lambda: problem.respondents.power_dependence
         )
 
 

@@ -79,7 +79,7 @@ def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Fi
 
 
 @finding("ranks", "Ranking of the options", ON_SCREEN)
-def ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+def report_ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the ranks of the options by worth."""
     return build_rank_finding(
         model.ranks(every_rank=True, ci=settings.ci), ENGLISH["ranks.title"], settings.ci
@@ -87,7 +87,7 @@ def ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 
 
 @finding("option_scores", "Preference scores", ON_SCREEN)
-def option_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+def report_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report scores of the options in best-worst data."""
     if model._get_fit_data().worst is None and settings.none is None:
         return None
@@ -96,7 +96,7 @@ def option_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Findin
 
 
 @finding("worths", "Worths", ON_SCREEN)
-def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+def report_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the log worth of each option."""
     table = model.worths(settings.ci)
     shares: Any = table["share"]
@@ -114,7 +114,7 @@ def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 
 
 @finding("reliability", "Reliability")
-def reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+def report_reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report the reliability of estimates; None for two options, whose estimates always agree."""
     data = model._get_fit_data()
     if data.n_options < 3:
@@ -133,7 +133,7 @@ def reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding 
 
 
 @finding("covariates", "Covariate effects", ON_SCREEN)
-def covariates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+def report_covariates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report effects of covariates."""
     if not model._covariates:
         return None
@@ -142,13 +142,13 @@ def covariates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding |
 
 
 @finding("choice_probabilities", "Choice probabilities", FULL)
-def choice_probabilities(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+def report_choice_probabilities(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report observed and predicted proportions."""
     return build_prediction_finding(model.predictions(settings.ci))
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
-def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report parameters that belong to no single option."""
     rows = model.summary(settings.ci)
     if model.spread is None:
@@ -178,7 +178,7 @@ def report_estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fin
 @finding(
     "independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS
 )
-def independence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+def report_dependence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report the treatment of repeated answers of the same respondents."""
     dependence = model._view.dependence if has_draws(model) else model._estimates_.people
     return None if dependence is None else build_dependence_finding(dependence)
@@ -187,7 +187,7 @@ def independence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding
 # Methods text ----------------- -------------------------------------------------------------------
 
 
-def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
+def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Describe the model of choices of respondents with equal worths."""
     sentences = describe_choice_rules(model)
     return (
@@ -217,7 +217,7 @@ def _describe_best_worst(model: "BradleyTerryLuce", data: Any, ties: str) -> lis
     return [describe_ties(ties)] if model._prediction_draws.nu is not None else []
 
 
-def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
+def describe_estimation(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Describe the model of maximum-likelihood estimates."""
     source = Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(COMMON, "ml.methods.luce", source=source)]
@@ -238,21 +238,21 @@ def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 _FIRST = (
     make_question_maker(lambda model: ENGLISH["asked"]),
-    ranks,
-    option_scores,
-    worths,
-    covariates,
-    choice_probabilities,
+    report_ranks,
+    report_scores,
+    report_worths,
+    report_covariates,
+    report_choice_probabilities,
 )
 MAKERS = (
     *_FIRST,
-    reliability,
-    parameters,
+    report_reliability,
+    report_parameters,
     check,
     summary,
     data,
-    make_methods_maker(modelled),
-    independence,
+    make_methods_maker(describe_model),
+    report_dependence,
     convergence,
 )
 ESTIMATES = (
@@ -260,7 +260,7 @@ ESTIMATES = (
     report_estimates,
     check,
     data,
-    make_methods_maker(estimated),
-    independence,
+    make_methods_maker(describe_estimation),
+    report_dependence,
     convergence,
 )

@@ -519,7 +519,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
             {} if self.spread is not None else {"spread": self._view.draws["spread"].values}
         )
         quantities["log_likelihood"] = self._view.log_likelihood
-        return quantities | self._engine.quantities(self)
+        return quantities | self._engine.get_quantities(self)
 
     def _get_advice(self) -> "Advice":
         return self._engine.advice
@@ -621,7 +621,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         scale.
         """
         self._require_fitted()
-        return self._engine.scores(self, self._score_scale(none), by, random_seed, ci)
+        return self._engine.build_scores_table(self, self._score_scale(none), by, random_seed, ci)
 
     @property
     @requires(distinguished_respondents)
@@ -643,7 +643,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         ArgumentError
             If the fit does not distinguish respondents.
         """
-        return self._engine.respondents(self)
+        return self._engine.build_results(self)
 
     def _score_scale(self, none: str | None = None) -> ScoreScale:
         """Return the scale of scores; `none` is the option at its zero."""
@@ -844,7 +844,9 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         discrepancies.
         """
         self._require_fitted()
-        return self._engine.check(self, keep_single_choices(self._get_fit_data()), random_seed, ci)
+        return self._engine.check_replicates(
+            self, keep_single_choices(self._get_fit_data()), random_seed, ci
+        )
 
     def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The observed proportions beside the predicted probabilities.
@@ -869,7 +871,9 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
             If `ci` is not between 0 and 1.
         """
         self._require_fitted()
-        return self._engine.predictions(self, keep_single_choices(self._get_fit_data()), ci)
+        return self._engine.tabulate_predictions(
+            self, keep_single_choices(self._get_fit_data()), ci
+        )
 
     def next_pairs(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
@@ -1002,7 +1006,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         return self._engine.sample_prior(self._build_problem(self._convert_data(data)), rngs)
 
     def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
-        return self._engine.replicates(self, self._build_problem(self._convert_data(data)), rng)
+        return self._engine.simulate_data(self, self._build_problem(self._convert_data(data)), rng)
 
     def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
         from .simulation import observe_design

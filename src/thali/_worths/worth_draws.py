@@ -124,7 +124,7 @@ class WorthDraws(NamedTuple):
     def question_probabilities(self, data: Any, has_ties: bool) -> AnswerProbabilities:
         """Return a function from a slice of questions to answer probabilities."""
 
-        def of_questions(questions: slice) -> np.ndarray:
+        def compute_probabilities(questions: slice) -> np.ndarray:
             if isinstance(data, Choices):
                 start, members = slice_sets(data.start, questions, data.members)
                 return self.set_probabilities(start, members, data.worst is not None)
@@ -136,7 +136,7 @@ class WorthDraws(NamedTuple):
             )
             return self.outcome_probabilities(p, has_ties).reshape(self.n_draws, -1)
 
-        return of_questions
+        return compute_probabilities
 
     def subtract_option_covariates(self, x: np.ndarray, cells: Any, questions: slice) -> np.ndarray:
         """Subtract covariates of options from covariates, as log worths include their effects."""
@@ -228,7 +228,7 @@ class WorthDraws(NamedTuple):
 
     # Comparison with observed answers -------------------------------------------------------------
 
-    def check(self, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+    def check_replicates(self, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
         """Compare observed answers with replicates, as a table."""
         questions = data.questions(self.nu is not None)
         check_unweighted(questions)
@@ -236,7 +236,7 @@ class WorthDraws(NamedTuple):
         respondents = [self.take(draws)._pool_respondents(data, questions, self.nu is not None)]
         return check_answers(questions, respondents, len(draws), random_seed, ci)
 
-    def predictions(self, data: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_predictions(self, data: Any, ci: float) -> "pandas.DataFrame":
         """Return a table of observed and predicted proportions."""
         questions = data.questions(False)
         return predict_answers(
@@ -249,7 +249,7 @@ class WorthDraws(NamedTuple):
             self.question_probabilities(data, has_ties), questions.times
         )
 
-    def quantities(self, pairs: Any) -> Quantities:
+    def get_quantities(self, pairs: Any) -> Quantities:
         """Return the quantities that chains are judged by, each (chains, draws).
 
         The spread and the log-likelihood are judged separately. `pairs`: both options of each

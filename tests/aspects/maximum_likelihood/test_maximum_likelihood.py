@@ -278,7 +278,7 @@ def test_several_maxima_are_told_apart():
     """From where it starts, a climb may end in a lower maximum; the best of several is kept."""
     data = shared("drugrisk_male31")
     found = maximised(DRUGS, data, lapse=0.01)._estimates_
-    pose, nothing = found.pose, np.zeros(0)
+    pose, nothing = found.problem, np.zeros(0)
 
     def loss(logs):
         weights = np.exp(logs)
@@ -606,7 +606,7 @@ def test_rounding_does_not_choose_among_equal_maxima(seed, monkeypatch):
     data = th.PairedComparisons(5 * (np.ones((4, 4), int) - np.eye(4, dtype=int)), list("abcd"))
     model = th.EliminationByAspects(np.array([[1], [1], [0], [0]]), method="maximum-likelihood")
     found = model.fit(data, random_seed=1).maximum_likelihood.weights()
-    problem = type(model._estimates_.pose)
+    problem = type(model._estimates_.problem)
     rng, exact = np.random.default_rng(seed), problem.terms
 
     def rounded(*given):

@@ -66,10 +66,10 @@ def test_scores_are_the_gradients_of_each_person(name):
         0.3 * rng.normal(size=len(found.maximum.beta)),
     )
     clusters = found.clusters
-    each = found.pose.compute_scores(clusters.tally, weights, beta)
+    each = found.problem.compute_scores(clusters.tally, weights, beta)
     np.testing.assert_allclose(
         each.sum(axis=0),
-        found.pose.compute_derivatives(weights, beta).gradient,
+        found.problem.compute_derivatives(weights, beta).gradient,
         rtol=1e-9,
         atol=1e-9,
     )
@@ -82,7 +82,7 @@ def test_scores_are_the_gradients_of_each_person(name):
             up[k] += step
             down[k] -= step
             ends = [
-                np.log(found.pose.probabilities(np.exp(z[: len(weights)]), z[len(weights) :]))
+                np.log(found.problem.probabilities(np.exp(z[: len(weights)]), z[len(weights) :]))
                 for z in (up, down)
             ]
             numeric.append(counts @ (ends[0] - ends[1]) / (2 * step))
@@ -142,7 +142,7 @@ def test_the_variance_is_that_of_a_loop_over_respondents_who_answered_unequally_
         rng.gamma(1.0, size=len(found.weights)),
         0.3 * rng.normal(size=len(found.maximum.beta)),
     )
-    pose = found.pose.with_counts(np.asarray(tally.sum(axis=0)).ravel())
+    pose = found.problem.with_counts(np.asarray(tally.sum(axis=0)).ravel())
     gradients = pose.compute_scores(eye_array(tally.shape[1], format="csr"), weights, beta)
     p = pose.probabilities(weights, beta)
     parts = naive_scores.informations(tally.toarray(), pose.sizes, p, gradients)
@@ -164,7 +164,7 @@ def test_standard_errors_and_tests_of_unequal_respondents():
         th.PairedComparisons.from_trials(frame, respondent="respondent")
     )
     found, w = model._estimates_, model.maximum_likelihood.weights().to_numpy()
-    pose, tally = found.pose, found.clusters.tally
+    pose, tally = found.problem, found.clusters.tally
     gradients = pose.compute_scores(eye_array(tally.shape[1], format="csr"), w, np.zeros(0))
     parts = naive_scores.informations(tally.toarray(), pose.sizes, found.fitted(), gradients)
     curvature, jacobian = parts.sum(axis=0), np.diag(w) - np.outer(w, w)

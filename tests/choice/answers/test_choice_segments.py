@@ -40,7 +40,7 @@ def fitted():
     return th.LatentClassLogit(3).fit(data()[0], random_seed=1, progressbar=False)
 
 
-def drawn(draws=30, noise=0.05, people=(12, 8, 5)):
+def draw_preferences(draws=30, noise=0.05, people=(12, 8, 5)):
     """Preferences of people in groups around known profiles."""
     rng = np.random.default_rng(4)
     profiles = np.array([[0.9, 0.1, 0.5, 0.5], [0.5, 0.5, 0.1, 0.9], [0.6, 0.4, 0.9, 0.1]])
@@ -134,7 +134,7 @@ def test_preferences_for_no_choice():
 
 
 def test_known_groups_are_found_with_sizes_profiles_and_certainty():
-    preferences, truth = drawn()
+    preferences, truth = draw_preferences()
     found = build_segments(preferences, None, 0)
     assert len(found) == 3 and (found.by_number.loc[4:, "stability"] < 0.8).all()
     assert list(found.assignment["segment"] - 1) == list(truth)
@@ -168,7 +168,7 @@ def test_known_groups_are_found_with_sizes_profiles_and_certainty():
 def test_the_ends_of_intervals_are_called_as_in_every_table():
     """NAME_low and NAME_high of the column NAME, which lies between them where the draws are
     noisy."""
-    found = build_segments(drawn(noise=0.3)[0], 3, 0)
+    found = build_segments(draw_preferences(noise=0.3)[0], 3, 0)
     assert list(found.sizes) == ["name", "respondents", "share", "share_low", "share_high"]
     wanted = [
         "segment",
@@ -197,7 +197,7 @@ def test_noise_is_unstable():
 
 
 def test_a_number_does_not_depend_on_the_others_and_the_seed_repeats():
-    preferences, _ = drawn(noise=0.3)
+    preferences, _ = draw_preferences(noise=0.3)
     alone, among = build_segments(preferences, 4, 1), build_segments(preferences, [2, 4], 1)
     assert alone.by_number.loc[4].equals(among.by_number.loc[4])
     assert alone.profiles.equals(build_segments(preferences, 4, 1).profiles)

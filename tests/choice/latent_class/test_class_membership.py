@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import of_segments, simulated
+from helpers.experiment_data import of_segments, simulate_experiment
 from helpers.naive.choice_models import choice_probability, latent_class_log_likelihood
 from helpers.sentences import refused, said, warned
 from scipy.optimize import minimize
@@ -31,7 +31,7 @@ ODDS = np.vstack([np.zeros(3), np.random.default_rng(2).normal(size=(2, 3))])
 @cache
 def small():
     """Nine people of whom age and sex are known."""
-    rows = simulated(people=9, tasks=5, seed=2)
+    rows = simulate_experiment(n_respondents=9, n_tasks=5, seed=2)
     person = rows["id"].astype("category").cat.codes
     age, sex = 20 + 7 * person % 40, np.where(person % 3 == 0, "m", "w")
     return th.ChoiceExperiment.from_frame(

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import SEGMENTS, camera, of_segments, simulated
+from helpers.experiment_data import SEGMENTS, camera, of_segments, simulate_experiment
 from helpers.real_data import needs_data
 from helpers.sentences import refused, warned
 
@@ -30,7 +30,7 @@ SIZES, TASTES = np.array([0.2, 0.5, 0.3]), np.random.default_rng(1).normal(size=
 
 @cache
 def small():
-    return th.ChoiceExperiment.from_frame(simulated(people=9, tasks=5, seed=2))
+    return th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=9, n_tasks=5, seed=2))
 
 
 @cache
@@ -218,7 +218,7 @@ def test_rounding_does_not_choose_the_draws():
 
 
 def test_rounding_does_not_say_where_an_endless_climb_ends(monkeypatch):
-    frame = simulated(people=8, tasks=4, seed=2)
+    frame = simulate_experiment(n_respondents=8, n_tasks=4, seed=2)
     frame["choice"] = 0
     frame.loc[frame.groupby(["id", "task"])["price"].idxmin(), "choice"] = 1
     own = panel(th.ChoiceExperiment.from_frame(frame))
@@ -232,7 +232,7 @@ def test_rounding_does_not_say_where_an_endless_climb_ends(monkeypatch):
         noise = np.abs(curve).max() * np.finfo(float).eps * rng.uniform(-1.0, 1.0, curve.shape)
         return gradient, curve + noise + noise.T
 
-    monkeypatch.setattr(fit, "derivatives", rounded)
+    monkeypatch.setattr(fit, "compute_derivatives", rounded)
     again = climb(own, start)
     # a change of the last digit is a millionth of what is added to every curvature
     np.testing.assert_allclose(

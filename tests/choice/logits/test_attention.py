@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from arviz_stats.base.array import array_stats
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.naive.choice_models import hierarchical_log_joint
 from helpers.places import PROJECT
 from helpers.sentences import refused, said
@@ -259,7 +259,7 @@ def owned_by_name(attention, data, **coding):
 
 
 def test_levels_slopes_pieces_and_interactions_belong_to_an_attribute():
-    data = th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=6, n_tasks=6))
     brand = ["brand[B]", "brand[C]"]
     assert owned_by_name(True, data) == {
         "price": ["price[15]", "price[25]"],
@@ -280,7 +280,7 @@ def test_levels_slopes_pieces_and_interactions_belong_to_an_attribute():
 
 
 def test_constants_and_what_a_product_lacks_are_attended_to_by_all():
-    rows = simulated(people=6, tasks=6)
+    rows = simulate_experiment(n_respondents=6, n_tasks=6)
     rows["zoom"] = np.where(rows["alt"] == 3, "-", rows["zoom"])
     none = (
         rows.drop_duplicates(["id", "task"])
@@ -294,7 +294,9 @@ def test_constants_and_what_a_product_lacks_are_attended_to_by_all():
     owned = resolve_attention(True, data, coding).owned
     left = [name for name, own in zip(coding.names, owned.T, strict=True) if not own.any()]
     assert left == ["inside", "zoom[missing]"]
-    data = add_constants(th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6)))
+    data = add_constants(
+        th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=6, n_tasks=6))
+    )
     coding = build_coding(data)
     found = resolve_attention(True, data, coding)
     left = [name for name, own in zip(coding.names, found.owned.T, strict=True) if not own.any()]
@@ -302,17 +304,19 @@ def test_constants_and_what_a_product_lacks_are_attended_to_by_all():
 
 
 def one_attribute():
-    return th.ChoiceExperiment.from_frame(simulated(people=4, tasks=2), attributes=["price"])
+    return th.ChoiceExperiment.from_frame(
+        simulate_experiment(n_respondents=4, n_tasks=2), attributes=["price"]
+    )
 
 
 def three_attributes():
-    frame = simulated(people=4, tasks=2).assign(age=30)
+    frame = simulate_experiment(n_respondents=4, n_tasks=2).assign(age=30)
     return th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
 
 
 def one_zoom():
     """Products have the one zoom that there is, or none."""
-    frame = simulated(people=4, tasks=4)
+    frame = simulate_experiment(n_respondents=4, n_tasks=4)
     levels = {"zoom": ["no", "yes"]}
     return th.ChoiceExperiment.from_frame(
         frame.replace({"zoom": {"no": "-"}}), missing="-", levels=levels
@@ -361,7 +365,7 @@ def study():
     """Half of the people ignore the price; a fit of few draws, in which they are known as well as
     in a long one."""
     rng = np.random.default_rng(3)
-    frame, rows = simulated(people=40, tasks=12, seed=3), []
+    frame, rows = simulate_experiment(n_respondents=40, n_tasks=12, seed=3), []
     ignores = np.arange(40) % 2 == 0
     for (person, _), products in frame.groupby(["id", "task"], sort=False):
         price, zoom = (

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.naive.choice_models import hierarchical_log_joint
 from helpers.sentences import refused
 from scipy.special import expit, logit
@@ -181,7 +181,7 @@ def test_odds_given_who_attends_by_quadrature():
 def study():
     """Of 60 people the older half mostly ignores the price."""
     rng = np.random.default_rng(3)
-    frame, rows = simulated(people=60, tasks=8, seed=3), []
+    frame, rows = simulate_experiment(n_respondents=60, n_tasks=8, seed=3), []
     age = 20 + np.arange(60)
     looks = rng.random(60) < expit(-0.1 * (age - 50))
     for (person, _), products in frame.groupby(["id", "task"], sort=False):
@@ -306,7 +306,8 @@ def test_new_people_attend_by_what_they_are():
 
 def described(**columns):
     return th.ChoiceExperiment.from_frame(
-        simulated(people=4, tasks=2).assign(**columns), attributes=["price", "brand", "zoom"]
+        simulate_experiment(n_respondents=4, n_tasks=2).assign(**columns),
+        attributes=["price", "brand", "zoom"],
     )
 
 
@@ -332,6 +333,6 @@ def test_mistakes(arguments, facts):
 
 
 def test_data_that_say_nothing_of_people():
-    data = th.ChoiceExperiment.from_frame(simulated(people=4, tasks=2))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=4, n_tasks=2))
     with refused(DataError, "attention_by", "'age'"):
         th.HierarchicalLogit(attention=True, attention_by="age").fit(data, draws=1)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from arviz_stats.base.array import array_stats
-from helpers.experiment_data import camera, simulated
+from helpers.experiment_data import camera, simulate_experiment
 from helpers.option_words import TYPED
 from helpers.real_data import needs_data
 from helpers.sentences import refused, says, warned
@@ -24,10 +24,10 @@ from thali._choice.logits.hierarchical_draws import (
     N_NEW_PEOPLE,
     TasteDistribution,
     TasteScale,
-    average_probabilities,
     draw_new_people,
     measure_prior_influence,
     monitored_effects,
+    predict_probabilities,
     read_taste_names,
 )
 from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, build_problem
@@ -91,9 +91,9 @@ def test_a_tiny_problem_against_quadrature():
 
 @pytest.fixture(scope="module")
 def fitted():
-    train, test = th.ChoiceExperiment.from_frame(simulated(people=80, tasks=12, sd=2.0)).split(
-        tasks=3
-    )
+    train, test = th.ChoiceExperiment.from_frame(
+        simulate_experiment(n_respondents=80, n_tasks=12, sd=2.0)
+    ).split(tasks=3)
     model = th.HierarchicalLogit().fit(
         train, draws=60, tune=60, thin=10, random_seed=1, progressbar=False
     )
@@ -176,16 +176,16 @@ def test_new_people_are_drawn_from_the_population(fitted):
     x = np.array([[1.0, 0, 0, 0, 0], [0, 0, 1.0, 0, 1]])
     nobody, zeros = np.array([-1, -1]), np.zeros(2, int)
     once, again = (
-        average_probabilities(
+        predict_probabilities(
             model.posterior_["posterior"].dataset, model._population(), x, zeros, nobody, seed
-        )
+        )[0]
         for seed in (1, 2)
     )
     assert once == pytest.approx(again, abs=0.1) and not np.array_equal(once, again)
 
 
 def test_units_of_a_number_do_not_matter(fitted):
-    rows = simulated(people=10)
+    rows = simulate_experiment(n_respondents=10)
     budget = {"draws": 20, "tune": 10, "random_seed": 5, "progressbar": False}
     data = th.ChoiceExperiment.from_frame(rows)
     cents = th.ChoiceExperiment.from_frame(rows.assign(price=100 * rows["price"]))
@@ -264,7 +264,7 @@ def test_errors_of_draws_are_headed_as_such(fitted, done, tmp_path):
 def test_tastes_keep_their_signs():
     """Of levels, of which each is worse than the one before, and of a slope; predictions of new
     people, too."""
-    data = th.ChoiceExperiment.from_frame(simulated(people=12, tasks=4))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=12, n_tasks=4))
     budget = {"draws": 40, "tune": 40, "random_seed": 1, "progressbar": False}
     by_level = th.HierarchicalLogit(signs={"price": "decreasing"}).fit(data, **budget)
     beta = by_level.posterior_["posterior"]["beta"].values
@@ -336,7 +336,7 @@ def test_mean_tastes_depend_on_covariates():
 
 def with_people(**columns):
     """Data of four people with these columns."""
-    frame = simulated(people=4, tasks=2)
+    frame = simulate_experiment(n_respondents=4, n_tasks=2)
     number = frame["id"].str[1:].astype(int)
     people = {name: [values[n] for n in number] for name, values in columns.items()}
     return th.ChoiceExperiment.from_frame(
@@ -379,7 +379,7 @@ def test_covariates_of_people_are_centred_and_have_unit_spread():
 
 
 def test_a_slope_whose_levels_are_declared_in_another_order():
-    rows = simulated(people=4, tasks=2)
+    rows = simulate_experiment(n_respondents=4, n_tasks=2)
     for order, sign in (([25, 15, 5], -1.0), ([5, 15, 25], 1.0)):
         data = th.ChoiceExperiment.from_frame(rows, levels={"price": order})
         coding = (
@@ -394,7 +394,7 @@ def test_a_slope_whose_levels_are_declared_in_another_order():
 
 
 def test_directions_that_the_choices_contradict_are_said():
-    data = th.ChoiceExperiment.from_frame(simulated(people=20, tasks=6))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=20, n_tasks=6))
     with warned(th.errors.DataWarning, "'price'"):
         th.HierarchicalLogit(signs={"price": "increasing"}).fit(
             data, draws=2, tune=2, progressbar=False
@@ -406,7 +406,10 @@ def test_directions_that_the_choices_contradict_are_said():
 )
 def test_large_draws_are_fewer_and_further_apart(chains, thin, first):
     """Of many respondents, or in many chains."""
-    data, model = th.ChoiceExperiment.from_frame(simulated(people=40)), th.HierarchicalLogit()
+    data, model = (
+        th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=40)),
+        th.HierarchicalLogit(),
+    )
     run = run_of(model, data, tune=200, chains=chains)
     assert (run.run.thin, run.min_draws) == (thin, first)
     longer = run_of(model, data, 4 * first, tune=200, chains=chains)  # as continue_fit asks for
@@ -421,7 +424,7 @@ def test_a_covariance_needs_as_many_degrees_of_freedom_as_coefficients(fitted):
 @pytest.mark.parametrize("count", [1, 5, 36])
 def test_what_is_reported_of_a_draw_does_not_depend_on_how_many_there_are(count):
     data = th.ChoiceExperiment.from_frame(
-        simulated(people=12, tasks=6, seed=4), levels={"zoom": ["no", "yes"]}
+        simulate_experiment(n_respondents=12, n_tasks=6, seed=4), levels={"zoom": ["no", "yes"]}
     )
     coding = build_coding(data)
     beta = np.random.default_rng(4).normal(size=(2, 37, 12, len(coding.names)))

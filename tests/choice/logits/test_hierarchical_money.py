@@ -4,7 +4,7 @@ input."""
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.naive.choice_models import hierarchical_log_joint
 from helpers.sentences import refused
 from scipy.optimize import minimize
@@ -234,13 +234,13 @@ BAD = {
 
 @pytest.mark.parametrize("how, facts", BAD.values(), ids=BAD)
 def test_bad_arguments(how, facts):
-    data = th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=6, n_tasks=6))
     with refused(ArgumentError, *facts):
         th.HierarchicalLogit(**{**MONEY, **how}).fit(data, draws=1)
 
 
 def test_data_without_amounts():
-    rows = simulated(people=20)
+    rows = simulate_experiment(n_respondents=20)
     with refused(ArgumentError, "among the attributes"):
         th.HierarchicalLogit("money", space=MONEY["space"]).fit(
             th.ChoiceExperiment.from_frame(rows.rename(columns={"price": "money"})), draws=1
@@ -302,7 +302,7 @@ def test_simulated_maximum_likelihood_finds_the_same():
 
 @pytest.mark.long
 def test_two_hundred_data_sets_are_calibrated():
-    data = th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=6, n_tasks=6))
     model = th.HierarchicalLogit(**MONEY, priors={"mean_sd": 1.0})
     run = {"draws": 100, "tune": 100, "chains": 1}
     found = th.testing.calibrate(model, data, 200, cores=1, random_seed=1, progressbar=False, **run)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import limits
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.sentences import warned
 
 import thali as th
@@ -37,7 +37,7 @@ def table(data, market):
 
 
 def test_shares_are_the_probabilities_of_the_multinomial_logit():
-    data = th.ChoiceExperiment.from_frame(simulated(people=10, seed=4))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=10, seed=4))
     model = th.MultinomialLogit().fit(data)
     rule = rule_of(model, data)
     wanted = model.predict_proba(table(data, MARKET))
@@ -46,7 +46,7 @@ def test_shares_are_the_probabilities_of_the_multinomial_logit():
 
 
 def test_any_number_of_an_attribute_with_a_slope():
-    data = th.ChoiceExperiment.from_frame(simulated(people=10, seed=4))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=10, seed=4))
     model = th.MultinomialLogit(linear="price").fit(data)
     rule = rule_of(model, data)
     place = list(data.levels).index("price")
@@ -93,7 +93,7 @@ ASKED = [[(5.0, 1, 0), (17.5, 0, 1), (25.0, 2, 1)], [(11.0, 0, 0), (22.0, 1, 1)]
 )
 def test_the_draws_of_a_market_are_those_of_market_shares(asked, monkeypatch):
     weigh_as_the_page(monkeypatch)
-    data = th.ChoiceExperiment.from_frame(simulated(people=10, seed=4))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=10, seed=4))
     for model in (th.MultinomialLogit(**asked), th.HierarchicalLogit(**asked)):
         quick = {"draws": 20, "tune": 20, "chains": 2, "random_seed": 1, "progressbar": False}
         with warnings.catch_warnings():
@@ -123,7 +123,7 @@ def weigh_as_the_page(monkeypatch):
 
 def of_groups(people=12):
     """A study whose people have columns."""
-    frame = simulated(people=people, tasks=6, seed=4)
+    frame = simulate_experiment(n_respondents=people, n_tasks=6, seed=4)
     person = frame["id"].str[1:].astype(int)
     frame = frame.assign(sex=np.where(person % 3 == 0, "m", "w"), weight=0.25 * (person % 5))
     return th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
@@ -201,7 +201,7 @@ def test_people_who_are_alike_are_not_told_apart():
 
 
 def test_of_many_people_some_are_taken_in_each_draw(monkeypatch):
-    data = th.ChoiceExperiment.from_frame(simulated(people=30, seed=4))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=30, seed=4))
     coding = build_coding(data)
     tastes = np.random.default_rng(0).normal(size=(60, 30, 5))
     chooser = LogitChooser(coding, data, tastes, np.zeros(60, int))
@@ -212,7 +212,7 @@ def test_of_many_people_some_are_taken_in_each_draw(monkeypatch):
 
 def test_levels_that_no_task_shows_are_not_offered():
     data = th.ChoiceExperiment.from_frame(
-        simulated(people=10), levels={"brand": ["A", "Z", "B", "C"]}
+        simulate_experiment(n_respondents=10), levels={"brand": ["A", "Z", "B", "C"]}
     )
     with warned(th.errors.DataWarning, "no task shows"):
         model = th.MultinomialLogit().fit(data)

@@ -239,7 +239,9 @@ def test_a_row_without_weights_gets_the_class_frequencies():
 
 
 def test_weights_that_have_not_converged_warn(monkeypatch):
-    monkeypatch.setattr(pl_map.maximise_weights, "__kwdefaults__", {"start": None, "max_passes": 3})
+    monkeypatch.setattr(
+        pl_map.maximise_class_weights, "__kwdefaults__", {"start": None, "max_passes": 3}
+    )
     with warned(ConvergenceWarning, "PlackettLuceRegression") as messages:
         fitted = build_model().fit(X, Y)
     assert "converged after 3" in str(fitted.convergence()) and "3 sweeps" in str(

@@ -10,7 +10,7 @@ from helpers.plackett_luce_cases import exponential, scaled, tiny
 from numba import njit
 from scipy import special, stats
 
-from thali._classify.plackett_luce.chain import compute_potential, start_motion
+from thali._classify.plackett_luce.chain import compute_weight_potential, start_motion
 from thali._classify.plackett_luce.latent_moves import (
     draw_latent_variables,
     draw_shape_given_latent,
@@ -332,7 +332,7 @@ def test_gradient_of_hamiltonian():
     motion, prior, a = start_motion(state), WeightPrior(math.log(1.7), 0.0, 0.0, False), 0.8
     at = state.log_weights + 0.4
     force, nothing = np.zeros_like(at), np.zeros_like(at)
-    value, found = compute_potential(rows, prior, a, at, force, state, motion)
+    value, found = compute_weight_potential(rows, prior, a, at, force, state, motion)
     assert found == pytest.approx(log_likelihood(W, codes, np.exp(at)), rel=1e-12)
     naive = -a * at.sum() + 1.7 * np.exp(at).sum() - log_likelihood(W, codes, np.exp(at))
     assert value == pytest.approx(naive, rel=1e-12)
@@ -340,7 +340,7 @@ def test_gradient_of_hamiltonian():
         step = np.zeros_like(at)
         step[place] = 1e-5
         up, down = (
-            compute_potential(rows, prior, a, at + sign * step, nothing, state, motion)[0]
+            compute_weight_potential(rows, prior, a, at + sign * step, nothing, state, motion)[0]
             for sign in (1, -1)
         )
         assert -force[place] == pytest.approx((up - down) / 2e-5, abs=1e-8)

@@ -12,7 +12,7 @@ from helpers.sparse_logit_runs import (
 
 from thali._classify.sparse_logit.approximation import expand_log_likelihood
 from thali._classify.sparse_logit.trajectory import (
-    compute_potential,
+    compute_coefficient_potential,
     run_leapfrog,
     update_curvature,
 )
@@ -23,7 +23,7 @@ CASES = {"two classes": (2, 0), "reference last": (2, 1), "three classes": (3, 1
 
 @compiled
 def compute_energy(problem, state, motion):
-    return compute_potential(problem, state, motion)
+    return compute_coefficient_potential(problem, state, motion)
 
 
 @compiled

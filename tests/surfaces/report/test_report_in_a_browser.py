@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.chromium import watched
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.hostile import HOSTILE
 from helpers.markets import market_of
 from helpers.product_class_fits import experiment, fitted
@@ -51,7 +51,7 @@ ATTACKS = (
 @cache
 def results():
     """A model of each kind, one whose labels attack, a comparison and a test."""
-    found = {name: tiny.fitted() for name, tiny in TINY.items()}
+    found = {name: tiny.build_fitted() for name, tiny in TINY.items()}
     data = th.PairedComparisons(
         [[0, 3, 1, 2], [2, 0, 4, 1], [1, 2, 0, 2], [1, 1, 3, 0]], labels=ATTACKS
     )
@@ -110,7 +110,7 @@ def logits(prices=(1.0, 2.5, 4.0)):
 
 def fitted_logit():
     """A market of an estimate, with a number in pieces whose slopes hang on the brand."""
-    data = th.ChoiceExperiment.from_frame(simulated(people=20))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=20))
     return market_of(
         th.MultinomialLogit(knots={"price": [12]}, interactions=[("price", "brand")]).fit(data)
     )
@@ -830,7 +830,10 @@ def test_folded_tables_are_printed_whole(browser):
 def of_hostile_people(model):
     """A study with these words for respondents, alternatives, attributes, levels and the columns of
     people, fitted."""
-    frame, words = simulated(people=12, tasks=4, seed=4), np.array(HOSTILE, dtype=object)
+    frame, words = (
+        simulate_experiment(n_respondents=12, n_tasks=4, seed=4),
+        np.array(HOSTILE, dtype=object),
+    )
     own = {
         name: f"{words[k]} {name}"
         for k, name in enumerate(("id", "task", "alt", "brand", "zoom", "price"))

@@ -25,8 +25,8 @@ from thali._posterior.view import Posterior, flatten_chains
 from ..draws.covariate_lifts import read_cells
 from ..draws.feature_columns import read_columns
 from ..draws.posterior_tree import DataPart
-from ..likelihoods.answer_draws import choice_answers, comparison_answers
-from ..likelihoods.choice_parts import part_of_data
+from ..likelihoods.answer_draws import build_choice_probabilities, build_comparison_probabilities
+from ..likelihoods.choice_parts import build_data_part
 from . import quantities
 from .group_posterior import group_features_table
 from .latent_class_predictions import (
@@ -90,11 +90,15 @@ class SetResults(PosteriorResults):
             *data.places_of(answer_indices),
             times=counts[answer_indices],
         )
-        return part_of_data(store_sets(answered, self.posterior.lapse), self.posterior.has_unique)
+        return build_data_part(
+            store_sets(answered, self.posterior.lapse), self.posterior.has_unique
+        )
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
-        return choice_answers(read_columns(posterior).take(draws), data, posterior.lapse)
+        return build_choice_probabilities(
+            read_columns(posterior).take(draws), data, posterior.lapse
+        )
 
     def predict_held_out(self, held_out: Any) -> Any:
         return outcome_draws(self.posterior, held_out)
@@ -121,7 +125,7 @@ class PairResults(SetResults):
         if not posterior.has_ties:
             counts = np.insert(counts, 1, 0.0, axis=1)
         data = self._build_comparisons(counts)
-        return part_of_data(
+        return build_data_part(
             store_pairs(data, posterior.lapse, posterior.has_ties), posterior.has_unique
         )
 
@@ -147,7 +151,7 @@ class PairResults(SetResults):
         posterior = self.posterior
         tie_parameter = posterior.tie[draws] if ties else None
         columns, beta = read_columns(posterior).take(draws), posterior.coefficients[draws]
-        return comparison_answers(columns, data, posterior.lapse, tie_parameter, beta)
+        return build_comparison_probabilities(columns, data, posterior.lapse, tie_parameter, beta)
 
 
 class RespondentChoiceResults(RespondentResults):
@@ -215,6 +219,7 @@ class LatentClassResults(PosteriorResults):
             """Return a function of a question slice: times class g was asked each."""
 
             def count_in_slice(part: slice) -> np.ndarray:
+                """Count how often each question was asked, (questions, draws)."""
                 rows = np.flatnonzero((question >= part.start) & (question < part.stop))
                 is_member = class_index[:, respondent[rows]] == g
                 n_asked = np.zeros((part.stop - part.start, len(draws)))
@@ -226,7 +231,7 @@ class LatentClassResults(PosteriorResults):
         groups = GroupResults(classes)
         return [
             EqualRespondents(
-                groups.of_group(name).answer_probabilities(data, draws, ties), count_asked(g)
+                groups.select_group(name).answer_probabilities(data, draws, ties), count_asked(g)
             )
             for g, name in enumerate(classes.groups)
         ]

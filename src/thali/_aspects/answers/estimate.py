@@ -39,27 +39,28 @@ class Estimate(DescribedObject):
     Attributes
     ----------
     kind : str
-        As `estimate` was asked for it.
+        The estimator: the argument `kind` of `estimate`.
     features : pandas.DataFrame
-        One row a set of owners, the most probable or the heaviest first: `members` (tuple of
-        labels), `probability` (of the expectation only: that a draw has it), `weight` (similarity
-        units; of the expectation the mean over the draws that have it), `gain` (natural logarithm
-        of the factor by which the feature, its weight integrated out, raises the likelihood, the
-        rest of the estimate held fixed). The expectation has more features than are listed.
+        One row per set of owners, the most probable or the heaviest first: `members` (tuple of
+        labels), `probability` (for the expectation: share of draws with the feature), `weight`
+        (similarity units; for the expectation the mean over draws with the feature), `gain`
+        (natural logarithm of the factor by which the feature, its weight integrated out, raises the
+        likelihood, with all other features fixed). The expectation has more features than the table
+        lists.
     weights : ndarray
-        Those of `features`.
+        The weights of `features`.
     constant : float
         The additive constant; 0 for a model without one.
     similarity : pandas.DataFrame, objects by objects
-        The similarities that the estimate gives, the constant included; NaN on the diagonal.
+        The estimated similarities, including the constant; NaN on the diagonal.
     sigma : float
-        Standard deviation of a similarity (of one judgement, see `Similarities`) at which weights
-        and gains were computed.
+        Standard deviation of one judgement (see `Similarities`) at which weights and gains were
+        computed.
     log_joint : float
-        log p(F, w, S) of features, weights and data; NaN for the expectation, which is no single
+        log p(F, w, S) of features, weights and data; NaN for the expectation, which is not a single
         set of features.
     observed : ndarray, objects by objects
-        The data; NaN where they are not measured.
+        The data; NaN for unmeasured pairs.
 
     References
     ----------
@@ -78,23 +79,23 @@ class Estimate(DescribedObject):
     learned_sigma: bool = False
 
     def variance_accounted_for(self, target: Any = None) -> float:
-        r"""Share of the variance of similarities that the estimate explains.
+        r"""Return the share of the variance of similarities that the estimate explains.
 
         .. math:: 1 - \sum_{i<j} (t_{ij} - \hat s_{ij})^2 / \sum_{i<j} (t_{ij} - \bar t)^2
 
-        Every measured pair counts once, of however many judgements it is the mean.
+        Every measured pair counts once, whatever its number of judgements.
 
         Parameters
         ----------
         target : Similarities, data frame or array (n, n), optional
-            Others than the data, of the same objects; NaN where not measured, the diagonal is not
-            read.
+            Similarities of the same objects to compare with instead of the data; NaN for unmeasured
+            pairs. The diagonal is ignored.
 
         Returns
         -------
         float
-            At most 1; below 0 for an estimate that is worse than the mean; NaN where all
-            similarities are equal.
+            At most 1; negative for an estimate that is worse than the mean; NaN if all similarities
+            are equal.
 
         Raises
         ------

@@ -79,7 +79,8 @@ def build_group_posterior(
         flat = {name: values.ravel() for name, values in group_parameters.items()}
         parts.append(
             _drop_large_variables(
-                likelihood.posterior_part(by_group[g], flat, data, shape, stores_pairs), n_people
+                likelihood.build_posterior_part(by_group[g], flat, data, shape, stores_pairs),
+                n_people,
             )
         )
     by_group = scale_weights(by_group, parts, parameters)

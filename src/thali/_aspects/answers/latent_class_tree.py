@@ -87,7 +87,7 @@ def build_class_tree(
     }
     for g, columns in enumerate(class_columns):
         flat = {name: values[g].ravel() for name, values in class_parameters.items()}
-        parts.append(likelihood.posterior_part(columns, flat, data, shape, dense))
+        parts.append(likelihood.build_posterior_part(columns, flat, data, shape, dense))
     columns_by_class = scale_weights(class_columns, parts, class_parameters)
     mean_columns, first_part = average_weights(columns_by_class), parts[0]
     variables = {

@@ -58,7 +58,7 @@ def predict_from_population(
             ".",
         )
     asked_sets, population = AskedSets(posterior, sets), read_population(posterior)
-    people = draw_new_respondents(population if x is None else population.of(x))
+    people = draw_new_respondents(population if x is None else population.shift_to_covariates(x))
     return asked_sets.means(
         np.asarray(sum(map(asked_sets.probabilities, people)) / len(people)), return_se
     )
@@ -122,7 +122,7 @@ def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Ser
 
         person_population = population
         if covariates is not None:
-            person_population = population.of(
+            person_population = population.shift_to_covariates(
                 complete_covariates(population, covariates.loc[respondent].to_numpy())
             )
         log_means[respondent] = estimate_log_mean(

@@ -61,14 +61,14 @@ def next_sets_table(
     posterior: Posterior, size: Any, n: Any, among: Any, goal: Any, seed: Any
 ) -> "pandas.DataFrame":
     """Return a table of the most informative sets, best first."""
-    from ..likelihoods.set_draws import set_probability_draws
+    from ..likelihoods.set_draws import compute_set_probabilities
 
     rng = np.random.default_rng(seed)
     labels = posterior.labels
     option_indices = allowed_options(among, labels, size := check_integer("size", size, 2))
     sets = list_subsets(option_indices, size, rng)
     columns, _ = select_spaced_draws(posterior, sets.size)
-    p = set_probability_draws(
+    p = compute_set_probabilities(
         columns, np.arange(len(sets) + 1) * size, sets.ravel(), posterior.lapse
     )
     return tabulate_sets(

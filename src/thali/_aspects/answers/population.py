@@ -48,10 +48,10 @@ class PopulationDraws(NamedTuple):
         slopes = None if self.slopes is None else self.slopes.select_draws(self.common, draws)
         return PopulationDraws(self.common.take(draws), self.kappa[draws], slopes)
 
-    def of(self, x: np.ndarray) -> "PopulationDraws":
+    def shift_to_covariates(self, x: np.ndarray) -> "PopulationDraws":
         """Return the population of people with these covariates."""
         assert self.slopes is not None
-        return PopulationDraws(self.slopes.lifted(self.common, x), self.kappa)
+        return PopulationDraws(self.slopes.shift_weights(self.common, x), self.kappa)
 
 
 def add_population(

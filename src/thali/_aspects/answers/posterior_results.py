@@ -192,17 +192,17 @@ class GroupResults(PosteriorResults):
 
     _unit_name = "group"
 
-    def of_group(self, name: str) -> PosteriorResults:
+    def select_group(self, name: str) -> PosteriorResults:
         """Return the results of one group."""
         return load_results(self.posterior.of_group(name))
 
     def _results_by_group(self) -> dict[str, PosteriorResults]:
         """Return the results of every group, by name."""
-        return {name: self.of_group(name) for name in self.posterior.groups}
+        return {name: self.select_group(name) for name in self.posterior.groups}
 
     def _first_results(self) -> PosteriorResults:
         """Return the results of the first group; all groups share its features."""
-        return self.of_group(self.posterior.groups[0])
+        return self.select_group(self.posterior.groups[0])
 
     def quantities(self) -> Quantities:
         return quantities.group_quantities(

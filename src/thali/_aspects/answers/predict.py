@@ -55,13 +55,13 @@ def predict_means(
     if paired:
         first_options, second_options = np.array(option_indices, np.int64).reshape(-1, 2).T
         return compute_mean_probabilities(columns, first_options, second_options, lapse, lift)
-    from ..likelihoods.set_draws import mean_over_draws
+    from ..likelihoods.set_draws import average_over_draws
 
     probability_draws, starts = build_set_probabilities(
         columns, option_indices, is_best_worst(sets), lapse
     )
     return np.split(
-        mean_over_draws(probability_draws, columns.n_draws, int(starts[-1])), starts[1:-1]
+        average_over_draws(probability_draws, columns.n_draws, int(starts[-1])), starts[1:-1]
     )
 
 
@@ -108,12 +108,12 @@ def build_set_probabilities(
 
     Return it with the index of each set's first probability.
     """
-    from ..likelihoods.set_draws import answer_probability_draws, set_probability_draws
+    from ..likelihoods.set_draws import compute_answer_probabilities, compute_set_probabilities
 
     start, members = part_bounds(list(map(len, option_indices))), np.concatenate(option_indices)
     if not has_answers:
-        return partial(set_probability_draws, columns, start, members, lapse), start
-    draw_probabilities = partial(answer_probability_draws, columns, start, members, lapse)
+        return partial(compute_set_probabilities, columns, start, members, lapse), start
+    draw_probabilities = partial(compute_answer_probabilities, columns, start, members, lapse)
     return draw_probabilities, find_first_answers(start)
 
 

@@ -222,7 +222,7 @@ class FeatureTerms:
     log_judgements: float  # sum of the logarithms of these numbers
 
     @classmethod
-    def of(
+    def compute(
         cls,
         owners: np.ndarray,
         copies: np.ndarray,
@@ -525,7 +525,7 @@ def _group_by_terms(
     for group in groups.values():
         indices, patterns, copies = zip(*group, strict=True)
         patterns, copies = np.array(patterns), np.array(copies, float)
-        terms = FeatureTerms.of(
+        terms = FeatureTerms.compute(
             owners[patterns],
             copies,
             problem.first,

@@ -35,7 +35,7 @@ class WeightSlopes(NamedTuple):
         """Return factors of feature and unique weights for covariates x, (people, weights)."""
         return np.exp(x @ np.concatenate([self.weights[columns], self.unique[draw]]).T)
 
-    def lifted(self, common: FeatureColumns, x: np.ndarray) -> FeatureColumns:
+    def shift_weights(self, common: FeatureColumns, x: np.ndarray) -> FeatureColumns:
         """Return the columns with the expected weights at covariates x.
 
         `x` has shape (covariates,), or (draws, covariates).

@@ -42,7 +42,7 @@ _DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class DataPart:
-    """The part of a posterior for one kind of data, returned by `posterior_part`."""
+    """The part of a posterior for one kind of data, returned by `build_posterior_part`."""
 
     kind: str  # data kind, from `thali._data.kinds`
     log_constant: float  # constant that the samplers omit from the log-likelihood
@@ -142,7 +142,7 @@ def build_datatree(
     dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
     parameters = {name: kept_draws.stack_parameter(name) for name in kept_draws.chains[0].extra}
     flat_parameters = {name: array.ravel() for name, array in parameters.items()}
-    part = likelihood.posterior_part(columns, flat_parameters, data, shape, dense)
+    part = likelihood.build_posterior_part(columns, flat_parameters, data, shape, dense)
     variables = {
         **kept_draws.build_variables(part.log_constant),
         # other parameters are in the part
@@ -257,4 +257,4 @@ def compute_log_priors(
     log_priors["weights"] = columns.sum_by_draw(weights.log_density(columns.weights))
     if likelihood.unique:
         log_priors["unique_weights"] = weights.log_density(columns.unique_weights).sum(axis=1)
-    return log_priors | likelihood.log_prior_of_parameters(parameters, data, weights)
+    return log_priors | likelihood.log_parameter_prior(parameters, data, weights)

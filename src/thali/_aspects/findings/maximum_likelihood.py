@@ -28,10 +28,10 @@ from thali._model.settings import AnswerSettings
 from thali._posterior.interval import describe_interval
 
 from ..maximum_likelihood.tables import (
-    branch_table,
-    estimated_predictions,
-    named_row,
-    utility_table,
+    build_branch_table,
+    build_prediction_table,
+    build_utility_table,
+    describe_outcome,
 )
 from .english import ENGLISH
 
@@ -62,7 +62,7 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     notes += [model._estimates_.error_source] if model._estimates_.error_source else []
     aspects = model._estimates_.known
     is_tree = aspects.shared.any() and aspects.crossing is None
-    branches = branch_table(aspects, model._estimates_.weights) if is_tree else None
+    branches = build_branch_table(aspects, model._estimates_.weights) if is_tree else None
     table = table.rename_axis(table.index.name or "aspect")
     known_columns = table.dropna(axis="columns", how="all")
     return Finding(
@@ -80,7 +80,7 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
 @finding("utility_scale", "Utility scale", ON_SCREEN)
 def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report the utility of each option, the sum of its aspect weights."""
-    table = utility_table(model._estimates_, settings.ci)
+    table = build_utility_table(model._estimates_, settings.ci)
     utilities = model.maximum_likelihood.utility_scale()
     scale = utilities.iloc[sort_descending(utilities.to_numpy())]
     best = list_names(
@@ -113,7 +113,7 @@ def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 @finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report observed proportions and predicted probabilities."""
-    return build_prediction_finding(estimated_predictions(model._estimates_))
+    return build_prediction_finding(build_prediction_table(model._estimates_))
 
 
 @finding("fit", "Goodness of fit", ON_SCREEN, chapter=MISSES)
@@ -157,7 +157,9 @@ def residuals(model: "EliminationByAspects", settings: AnswerSettings) -> Findin
     sorted_table = table.iloc[sort_descending(table["residual"].abs().to_numpy())].reset_index(
         drop=True
     )
-    worst = "; ".join(named_row(row) for row in sorted_table.head(_MAX_WORST).to_dict("records"))
+    worst = "; ".join(
+        describe_outcome(row) for row in sorted_table.head(_MAX_WORST).to_dict("records")
+    )
     unit_noun = ENGLISH["ml.pairs" if model._estimates_.is_of_choices else "ml.outcomes"]
     sentence = str(phrase(ENGLISH, "ml.worst", what=unit_noun, worst=worst))
     return Finding(sentence, title=ENGLISH["ml.residuals"], table=table, shown=sorted_table)

@@ -29,7 +29,13 @@ from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
 from ..answers.data_kind_checks import require_data_kind
 from ..draws.similarities import read_similarities
-from ..likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, mean_share, suited_prior
+from ..likelihoods.additive import (
+    DEFAULT_WEIGHT_PRIOR,
+    LEARNED,
+    Additive,
+    choose_weight_prior,
+    mean_inverse_judgements,
+)
 from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
 from ..likelihoods.residuals import CONSTANT, VARIANCE
 from ..populations.population_choice import choose_population
@@ -91,7 +97,7 @@ def score_sigmas(
     rng = np.random.default_rng(0)  # a fixed stream: the choice is a function of data and prior
     n_parts = N_PARTS if data.n_pairs <= MAX_PAIRS_MANY_PARTS else N_FEW_PARTS
     part = rng.permutation(data.n_pairs) % min(n_parts, data.n_pairs)
-    spread = float(np.std(data.values)) / math.sqrt(mean_share(data))
+    spread = float(np.std(data.values)) / math.sqrt(mean_inverse_judgements(data))
     chains = [
         (_build_chain(data.take(part != k), parts, spread, rng.spawn(1)[0]), data.take(part == k))
         for k in np.unique(part)
@@ -200,7 +206,7 @@ class SimilarityRules:
 
     def weight_prior(self) -> tuple[float, float]:
         """Return shape and rate of the default Gamma prior of weights."""
-        return min(map(suited_prior, self.parts.values()))
+        return min(map(choose_weight_prior, self.parts.values()))
 
     def lacks_sigma(self) -> bool:
         """Return whether sigma is missing and could be chosen by cross-validation."""
@@ -233,7 +239,7 @@ class RefusedRules(SimilarityRules):
         return Additive(model.sigma, bool(model.constant))
 
     def weight_prior(self) -> tuple[float, float]:
-        return USUAL_PRIOR
+        return DEFAULT_WEIGHT_PRIOR
 
     def lacks_sigma(self) -> bool:
         return False

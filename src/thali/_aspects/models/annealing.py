@@ -28,8 +28,12 @@ from ..answers.set_search import (
 from ..answers.stored_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
 from ..draws.feature_columns import FeatureColumns, concatenate_chain_columns
 from ..draws.posterior_tree import compute_log_priors
-from ..likelihoods.residuals import CONSTANT, VARIANCE, lay_out
-from ..maximum_likelihood.feature_problems import NO_COEFFICIENTS, feature_problem, weights_at_mode
+from ..likelihoods.residuals import CONSTANT, VARIANCE, arrange_squares
+from ..maximum_likelihood.feature_problems import (
+    NO_COEFFICIENTS,
+    build_feature_problem,
+    find_weight_mode,
+)
 from ..operations import is_exchangeable, keeps_empty
 from ..priors.given import Given
 from ..samplers.chains import AnnealedChain, FeatureChain
@@ -131,7 +135,7 @@ def find_best_end(
     shape, rate = parts["weight_prior"]
     features = [_read_shared_features(chain) for chain in finished_chains]
     if is_exchangeable(task.model.prior):
-        value, measured, _ = lay_out(data)
+        value, measured, _ = arrange_squares(data)
         state = finished_chains[0].state
         log_rate, keeps = state.by_size.copy(), bool(keeps_empty(task.model.prior))
         log_alpha = 0.0 if keeps else float(np.log(alpha))
@@ -440,10 +444,10 @@ def estimate_score_variance(
 ) -> ScoreVariance:
     """Return the variance of respondents' scores at the mode of the features' weights."""
     likelihood = parts["likelihood"]
-    problem = feature_problem(data, owners, likelihood)
+    problem = build_feature_problem(data, owners, likelihood)
     prior = build_weight_prior(parts["weight_prior"], likelihood)
     return compute_score_variance(
-        problem, clusters, weights_at_mode(problem, prior.shape, prior.rate), NO_COEFFICIENTS
+        problem, clusters, find_weight_mode(problem, prior.shape, prior.rate), NO_COEFFICIENTS
     )
 
 

@@ -26,8 +26,8 @@ from thali._trees.tree import Tree
 from thali.errors import ArgumentError, InPython, Setting
 
 from ..choice_dependence import choice_dependence
-from ..likelihoods.elimination import Elimination, refuse_sets
-from ..likelihoods.elimination_of_groups import for_groups
+from ..likelihoods.elimination import Elimination, require_pairs
+from ..likelihoods.group_elimination import match_group_forms
 from ..maximum_likelihood.answers import AspectEstimates
 from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
 from ..populations.latent_classes import LatentClassPopulation
@@ -210,9 +210,9 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
         ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
         likelihood = Elimination(lapse, bool(self.unique), ties, data.covariate_names)
         if self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0:
-            self._check_unique(likelihood.in_form(data))
+            self._check_unique(likelihood.convert_data(data))
         if isinstance(data, GroupedData) or isinstance(self.people, LatentClasses):
-            likelihood = for_groups(
+            likelihood = match_group_forms(
                 likelihood, data.data if isinstance(data, GroupedData) else [data]
             )
         return {
@@ -236,7 +236,7 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
                 ),
                 ".",
             )
-        refuse_sets(data)
+        require_pairs(data)
 
     @property
     @requires(require_respondents)

@@ -11,7 +11,7 @@ from thali.errors import ArgumentError, DataError
 
 from ..draws.feature_columns import read_columns
 from ..likelihoods.custom import Custom
-from ..likelihoods.own_data import predicted_by_draws
+from ..likelihoods.custom_data import predict_by_draw
 from ..priors.feature_argument import convert_tree
 from .choice_answers import ChoiceAnswers
 
@@ -171,13 +171,13 @@ class LatentFeatureModel(ChoiceAnswers):
 
     def _convert_data(self, data: Any) -> Any:
         # only likelihoods with their own data class define this
-        observed = getattr(self.likelihood, "observed", super()._convert_data)
+        observed = getattr(self.likelihood, "wrap_data", super()._convert_data)
         return observed(data)
 
     def _copy_with_fixed_prior(self, data: Any) -> "LatentFeatureModel":
         parts = self._parts(data)
         return LatentFeatureModel(
-            **parts | {"likelihood": parts["likelihood"].held_to(self._convert_data(data))}
+            **parts | {"likelihood": parts["likelihood"].fix_prior(self._convert_data(data))}
         )
 
 
@@ -186,9 +186,9 @@ class LatentFeatureModel(ChoiceAnswers):
 
 def compute_prediction_mean(posterior: Posterior, likelihood: Any, data: Any) -> np.ndarray:
     """Return the posterior mean of `predict` for these data."""
-    observed = likelihood.observed(data)
+    observed = likelihood.wrap_data(data)
     if observed.labels != tuple(posterior.labels):
         raise DataError("predict requires data with the labels of the fit, in the same order.")
     parameters = {name: array.ravel() for name, array in posterior.parameters.items()}
-    predictions = predicted_by_draws(likelihood, observed, read_columns(posterior), parameters)
+    predictions = predict_by_draw(likelihood, observed, read_columns(posterior), parameters)
     return np.mean(predictions, axis=0)

@@ -136,29 +136,18 @@ def build_sampling(
 
     def tree(chains: Sequence["FeatureChain"]) -> "xarray.DataTree":
         attrs: dict[str, Any] = {} if dependence is None else dependence.attributes
-        attrs |= {
-            "thin": chains[0].thin,
-            "tuning_steps": task.tune,
-            TEMPERED_LATER: int(share is not None),
-        }
-        chain_indices, n_draws = choose_recorded_chains(chains)
-        draws = [
-            chains[number].collect_draws(chains[number].first + n_draws) for number in chain_indices
-        ]
+        attrs |= {"thin": chains[0].thin, "tuning_steps": task.tune}
+        attrs[TEMPERED_LATER] = int(share is not None)
+        recorded, n_draws = choose_recorded_chains(chains)
+        draws = [chains[i].collect_draws(chains[i].first + n_draws) for i in recorded]
         return population.build_tree(draws, source, parts, task, attrs)
 
     def tempered(sweeps: int) -> Sampling[Any] | None:
         share = remaining_budget(sweeps, bound.sweep)
         if not task.may_temper or share < MIN_BUDGET_SHARE:
             return None
-        return build_sampling(
-            population,
-            source,
-            requested_run,
-            parts | {"tempering": FIRST_LEVELS},
-            dependence,
-            share,
-        )
+        tempered_parts = parts | {"tempering": FIRST_LEVELS}
+        return build_sampling(population, source, requested_run, tempered_parts, dependence, share)
 
     return Sampling(
         source=source,

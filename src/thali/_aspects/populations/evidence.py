@@ -18,7 +18,7 @@ from thali._posterior.evidence import LogEvidence, estimate_log_evidence
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError
 
 from ..draws.feature_columns import concatenate_chain_columns
-from ..likelihoods.parameters import Normal
+from ..likelihoods.parameter_priors import Normal
 from ..operations import is_scale_free
 from ..samplers.prior_ladder import PriorLadder, build_ladders, place_first_levels, place_levels
 from ..samplers.task import build_task, compile_ahead
@@ -63,7 +63,7 @@ def build_evidence_task(
     }
     task = build_task(data=data, **run_lengths, **parts | {"tempering": False})
     # raises for a prior given by its density only, which may be improper
-    parts["likelihood"].prior_parameters(data, task.model.weights, np.random.default_rng(0))
+    parts["likelihood"].sample_prior_parameters(data, task.model.weights, np.random.default_rng(0))
     return task
 
 
@@ -143,7 +143,7 @@ def build_constant(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadde
         draws = ladder.collect_draws(1)
         columns = concatenate_chain_columns([draws], 1)
         parts = [
-            likelihood.posterior_part(columns, draws.extra, part_data, (1, 1), False)
+            likelihood.build_posterior_part(columns, draws.extra, part_data, (1, 1), False)
             for part_data in data
         ]
         return float(sum(part.log_constant for part in parts))
@@ -204,7 +204,7 @@ def _list_prior_changes(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield names of prior changes, with the parts under each change."""
     likelihood = parts["likelihood"]
-    for name, prior in _list_weight_priors(model, likelihood.least_shape):
+    for name, prior in _list_weight_priors(model, likelihood.min_shape):
         yield name, parts | {"weight_prior": prior}
     # only likelihoods whose own priors have a scale define this
     scaled_priors = getattr(likelihood, "scaled_priors", None)

@@ -18,11 +18,11 @@ from ..group_state import (
     CommonWeights,
     GroupModel,
     add_rows,
-    common_weights_at,
     double_group_capacity,
-    group_at,
     level_caches,
     make_common_weights,
+    select_common_weights,
+    select_group_likelihood,
 )
 from ..moves.group_densities import MIN_WEIGHT
 from ..moves.tuning import build_tuning, compute_acceptance_rates, select_tuning
@@ -144,7 +144,9 @@ class GroupChain(FeatureChain):
         levels = [stack_states([resize_state(b, n_rows) for b in groups]) for groups, _ in starts]
         self.states = stack_states(levels)
         self.bases = stack_states([add_rows(base, n_rows + 2) for _, base in starts])
-        likelihoods = [group_at(task.model.likelihood, g) for g in range(task.n_groups)]
+        likelihoods = [
+            select_group_likelihood(task.model.likelihood, g) for g in range(task.n_groups)
+        ]
         caches = [
             make_cache(likelihood)
             for make_cache, likelihood in zip(task.make_caches, likelihoods, strict=True)
@@ -189,7 +191,7 @@ class GroupChain(FeatureChain):
 
     def _compute_pilot_statistics(self) -> np.ndarray:
         if self.task.model.persons:
-            base = common_weights_at(self.bases, self.ladder.at[0])
+            base = select_common_weights(self.bases, self.ladder.at[0])
             common = replica(self.state, 0)._replace(w=base.v, s=base.unique)
             return np.append(
                 compute_pilot_statistics(self.task.model, common, self.pairs),

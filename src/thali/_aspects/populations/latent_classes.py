@@ -25,9 +25,9 @@ from ..group_state import (
     LatentClassModel,
     draw_initial_classes,
     level_caches,
-    membership_at,
+    select_membership,
 )
-from ..likelihoods.elimination import as_pairs
+from ..likelihoods.elimination import convert_to_pairs
 from ..moves.class_membership import recount_answers
 from ..samplers.cost_model import forecast_group_seconds
 from ..samplers.draw_record import ChainRecord
@@ -218,7 +218,7 @@ def update_class_energies(
         model,
         level_caches(model.groups, caches, prior_replica),
         replica(states, prior_replica),
-        membership_at(membership, prior_replica),
+        select_membership(membership, prior_replica),
     )
     for t in range(ladder.beta.shape[0]):
         energy[t] = sum_group_log_likelihoods(model.groups, caches, states, ladder.at[t])
@@ -274,7 +274,7 @@ def estimate_class_evidence(
         draws, likelihood = ladder.collect_draws(1), parts["likelihood"]
         parameters = {name: draws.extra[f"{name} 0"] for name in likelihood.parameters}
         return float(
-            likelihood.posterior_part(
+            likelihood.build_posterior_part(
                 select_group_columns(KeptDraws([draws], 1), 0), parameters, data, (1, 1), False
             ).log_constant
         )
@@ -287,7 +287,7 @@ def estimate_class_evidence(
 
 def check_respondents(data: Any, people: LatentClasses) -> Any:
     """Return the answers; raise without respondents or with too few for the classes."""
-    data = as_pairs(data)
+    data = convert_to_pairs(data)
     if not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any()):
         raise unknown_respondents_error(people)
     check_enough_respondents(people, data.respondents)

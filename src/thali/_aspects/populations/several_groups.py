@@ -360,7 +360,9 @@ def _simulate_group_data(
 ) -> Any:
     """Simulate new data of one group."""
     parameters = {name: draw.extra[f"{name} {g}"][0] for name in likelihood.parameters}
-    return likelihood.new_data(select_group_columns(KeptDraws([draw], 1), g), parameters, data, rng)
+    return likelihood.simulate_data(
+        select_group_columns(KeptDraws([draw], 1), g), parameters, data, rng
+    )
 
 
 def _sample_group_draw(
@@ -378,7 +380,7 @@ def _sample_group_draw(
     extra = {
         f"{name} {g}": np.array([parameter])
         for g, data in enumerate(groups.data)
-        for name, parameter in likelihood.prior_parameters(data, weights, rng).items()
+        for name, parameter in likelihood.sample_prior_parameters(data, weights, rng).items()
     }
     for name in likelihood.common_parameters:
         extra |= {f"{name} {g}": extra[f"{name} 0"] for g in range(len(groups))}
@@ -491,7 +493,7 @@ def build_group_constant(
         for g, data in enumerate(observed_data):
             parameters = {name: draws.extra[f"{name} {g}"] for name in likelihood.parameters}
             columns = select_group_columns(KeptDraws([draws], 1), g)
-            total += likelihood.posterior_part(
+            total += likelihood.build_posterior_part(
                 columns, parameters, data, (1, 1), False
             ).log_constant
         return float(total)

@@ -186,7 +186,7 @@ def simulate_replicates(
     replicates = []
     for draw in range(columns.n_draws):
         draw_parameters = {name: array[draw] for name, array in parameters.items()}
-        new_data = likelihood.new_data(columns.select_draw(draw), draw_parameters, data, rng)
+        new_data = likelihood.simulate_data(columns.select_draw(draw), draw_parameters, data, rng)
         replicates.append(new_data.observed)
     arrays = {}
     for name in replicates[0]:
@@ -201,7 +201,7 @@ def build_observed(posterior: Posterior, likelihood: Any, data: Any) -> dict[str
         name: values[:1]
         for name, values in read_parameter_draws(posterior, likelihood.parameters).items()
     }
-    part = likelihood.posterior_part(
+    part = likelihood.build_posterior_part(
         read_columns(posterior).select_draw(0), parameters, data, (1, 1), False
     )
     return select_observed(posterior, part)
@@ -219,7 +219,9 @@ def sample_prior_features(
         draw = _sample_prior_draw(task, likelihood, data, rng)
         draws.append(draw)
         parameters = {name: array[0] for name, array in draw.extra.items()}
-        new.append(likelihood.new_data(concatenate_chain_columns([draw], 1), parameters, data, rng))
+        new.append(
+            likelihood.simulate_data(concatenate_chain_columns([draw], 1), parameters, data, rng)
+        )
     posterior = Posterior(
         build_datatree(
             [concatenate_draws(draws)], data, likelihood, learned_alpha=task.model.learn_alpha
@@ -262,7 +264,7 @@ def _sample_prior_draw(
     columns = columns[columns.any(axis=1)]
     weights = model.weights.random(rng, len(columns))
     unique = model.weights.random(rng, n_options) if likelihood.unique else np.zeros(n_options)
-    parameters = likelihood.prior_parameters(data, model.weights, rng)
+    parameters = likelihood.sample_prior_parameters(data, model.weights, rng)
     return ChainDraws(
         alpha=np.array([alpha], float),
         log_likelihood=np.zeros(1),

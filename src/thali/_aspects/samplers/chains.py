@@ -14,7 +14,7 @@ from thali._inference.seeds import spawn_generators
 from thali._posterior.summary import compute_diagnostics
 
 from ..moves.tuning import build_tuning, compute_acceptance_rates, select_tuning
-from ..operations import cache_at
+from ..operations import select_cache
 from ..state import (
     ALPHA,
     COLUMNS,
@@ -182,7 +182,7 @@ class FeatureChain(Chain):
     @property
     def cache(self) -> Any:
         """Likelihood cache at temperature 1, as views."""
-        return cache_at(self.task.model.likelihood, self.caches, self.ladder.at[0])
+        return select_cache(self.task.model.likelihood, self.caches, self.ladder.at[0])
 
     @property
     def in_pilot(self) -> bool:  # type: ignore[override]

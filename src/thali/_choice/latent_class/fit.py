@@ -282,16 +282,16 @@ class BestMaximum(NamedTuple):
 class Starts(NamedTuple):
     """The number of starts of a climb."""
 
-    asked: int | None  # None: until three starts found the best maximum
-    most: int = MAX_STARTS  # limit if `asked` is None
+    n_starts: int | None  # None: until three starts found the best maximum
+    limit: int = MAX_STARTS  # used if `n_starts` is None
 
-    def least(self, number: int) -> int:
+    def min_starts(self, number: int) -> int:
         """Return the smallest number of starts for a number of classes."""
-        return 1 if number == 1 else self.asked or min(_MIN_STARTS * number, self.most)
+        return 1 if number == 1 else self.n_starts or min(_MIN_STARTS * number, self.limit)
 
-    def greatest(self, number: int) -> int:
+    def max_starts(self, number: int) -> int:
         """Return the largest number of starts for a number of classes."""
-        return 1 if number == 1 else self.asked or self.most
+        return 1 if number == 1 else self.n_starts or self.limit
 
 
 def find_best_maximum(
@@ -312,14 +312,14 @@ def find_best_maximum(
         report_start()
         return BestMaximum(best_summit, 1, 1)
     best_summit, log_likelihoods = None, []
-    for rng in spawn_generators(random_seed, starts.asked or starts.most):
+    for rng in spawn_generators(random_seed, starts.n_starts or starts.limit):
         summit = climb(panel, start_equal_classes(panel, _draw_start(panel, n_classes, rng)))
         report_start()
         log_likelihoods.append(summit.parameters.value)
         if best_summit is None or summit.parameters.value > best_summit.parameters.value:
             best_summit = summit
         if (
-            starts.asked is None
+            starts.n_starts is None
             and len(log_likelihoods) >= _MIN_STARTS * n_classes
             and _count_best(log_likelihoods) >= MIN_TIMES_FOUND
         ):
@@ -375,13 +375,13 @@ def limit_starts(
 
 def forecast_fits(panel: Panel, numbers: tuple[int, ...], choose: str, starts: Starts) -> Forecast:
     """Estimate the run time of the fits with all numbers of classes, and of the draws."""
-    least, most = (
+    shortest, longest = (
         _count_fits(choose)
         * _estimate_seconds(panel, sum(number * count(number) for number in numbers))
         + _estimate_seconds(panel, max(numbers)) * N_DRAWS / N_CLIMB_POINTS
-        for count in (starts.least, starts.greatest)
+        for count in (starts.min_starts, starts.max_starts)
     )
-    return Forecast(least, most)
+    return Forecast(shortest, longest)
 
 
 # Fits with several numbers of classes, and the choice by BIC or by held-out people ----------------

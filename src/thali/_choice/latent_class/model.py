@@ -245,7 +245,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         panel, scale = scale_columns(panel, is_kept)
 
         starts_by_budget = limit_starts(panel, class_numbers, choose, starts)
-        total = sum(map(starts_by_budget.least, class_numbers)) * (
+        total = sum(map(starts_by_budget.min_starts, class_numbers)) * (
             1 + N_FOLDS * (choose == HELD_OUT)
         )
 

@@ -41,11 +41,11 @@ class Attention(NamedTuple):
     owned: np.ndarray  # (K, p) 1.0 where a coefficient belongs to the attribute
     people: RespondentCovariates | None = None  # covariates of attention
 
-    def heeded(self, attends: np.ndarray) -> np.ndarray:
+    def is_heeded(self, attends: np.ndarray) -> np.ndarray:
         """Return a mask (..., p) of coefficients that are not ignored, given attention (..., K)."""
         return (1.0 - attends) @ self.owned == 0.0
 
-    def rates(self, rate: np.ndarray, effect: np.ndarray, like: Any = ...) -> np.ndarray:
+    def attention_rates(self, rate: np.ndarray, effect: np.ndarray, like: Any = ...) -> np.ndarray:
         """Return probabilities of attending, (..., people or 1, K).
 
         `rate` is theta (..., K), `effect` is gamma (..., r, K). The people are the respondents, or

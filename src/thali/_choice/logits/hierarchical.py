@@ -46,12 +46,10 @@ from .hierarchical_draws import (
     TasteDistribution,
     TasteScale,
     attention_quantities,
-    average_probabilities,
     build_chooser,
     build_taste_scale,
     population_quantities,
-    probability_errors,
-    probability_intervals,
+    predict_probabilities,
 )
 from .hierarchical_fit import (
     DEFAULT_ATTENTION_SCALE,
@@ -640,12 +638,14 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         posterior = self._view
         matrix, encoded = encode_new_tasks(self._coding_, self._scheme_, new, self._respondents_)
         rows = matrix, encoded.task_of_row, encoded.respondent_of_row
-        parts = (posterior.draws, self._population(), *rows, self._new_people_)
-        results = [average_probabilities(*parts)]
-        if return_se:
-            results.append(probability_errors(*parts))
-        if ci is not None:
-            results += probability_intervals(*parts, ci=check_probability(ci))
+        results = predict_probabilities(
+            posterior.draws,
+            self._population(),
+            *rows,
+            self._new_people_,
+            return_se,
+            None if ci is None else check_probability(ci),
+        )
         return tuple(results) if results[1:] else results[0]
 
     def _chooser(self) -> "LogitChooser":

@@ -212,8 +212,8 @@ class TasteDistribution:
         tastes = self.scale.compute_tastes(normal)
         if not self.attention.names:
             return tastes
-        rates = self.attention.rates(self._rates[draws], self._odds[draws], like)
-        return np.where(self.attention.heeded(luck < rates), tastes, 0.0)
+        rates = self.attention.attention_rates(self._rates[draws], self._odds[draws], like)
+        return np.where(self.attention.is_heeded(luck < rates), tastes, 0.0)
 
 
 N_NEW_PEOPLE = 4  # new people drawn for each draw of the population
@@ -289,12 +289,12 @@ def build_tree(
     }
     if is_pointwise(len(chosen), draws["log_likelihood"].size):
         sampled = {name: posterior[name] for name in ("chain", "draw")}
-        heeded = np.where(attention.heeded(draws["attends"]), draws["beta"], 0.0)
+        heeded = np.where(attention.is_heeded(draws["attends"]), draws["beta"], 0.0)
         pointwise = ("chain", "draw", "task"), _choice_log_probabilities(problem, heeded)
         groups["log_likelihood"] = xr.Dataset({"chosen": pointwise}, sampled)
     densities = _log_prior(problem, draws["mean"], draws["covariance"], draws["beta"])
     if attention.names:
-        rates, attends = attention.rates(draws["rate"], draws["effect"]), draws["attends"]
+        rates, attends = attention.attention_rates(draws["rate"], draws["effect"]), draws["attends"]
         densities["attends"] = np.log(np.where(attends, rates, 1.0 - rates)).sum(axis=(2, 3))
     if attention.people is not None:
         rate, effect = draws["rate"], draws["effect"]
@@ -382,7 +382,7 @@ def build_posterior_group(
     if scale.sign.any():
         tastes = tastes @ scale.steps.T
     if attention.names:
-        tastes = np.where(attention.heeded(attends), tastes, 0.0)
+        tastes = np.where(attention.is_heeded(attends), tastes, 0.0)
     variables = {
         "mean": ((*dims, "coefficient"), scale.rescale_means(mean[:, :, 0])),
         "covariance": (
@@ -431,7 +431,7 @@ def _average_rates(rate: np.ndarray, effect: np.ndarray, attention: Attention) -
     # one draw at a time, as the rates of all people take much memory
     means = np.empty_like(rate)
     for draw in np.ndindex(rate.shape[:2]):
-        means[draw] = attention.rates(rate[draw], effect[draw]).mean(axis=0)
+        means[draw] = attention.attention_rates(rate[draw], effect[draw]).mean(axis=0)
     return means
 
 
@@ -515,15 +515,17 @@ def list_attributes_near_zero(
     ]
 
 
-def average_probabilities(
+def predict_probabilities(
     posterior: "xarray.Dataset",
     population: "TasteDistribution",
     matrix: np.ndarray,
     task_of_row: np.ndarray,
     respondent_of_row: np.ndarray,
     random_seed: Any,
-) -> np.ndarray:
-    r"""Return posterior mean choice probabilities, (rows,).
+    return_se: bool = False,
+    ci: float | None = None,
+) -> list[np.ndarray]:
+    r"""Return posterior mean choice probabilities (rows,), with errors and interval ends on demand.
 
     The mean is over draws of a known person's tastes, or over new people.
 
@@ -531,60 +533,25 @@ def average_probabilities(
         \bar p_n = \frac1S \sum_s p(\beta_n^{(s)}), \qquad
         \bar p_\text{new} = \frac{1}{SR} \sum_{s,r} p(\beta^{(s,r)}), \quad
         \beta^{(s,r)} \text{ from the population of draw } s
-    """
-    means = np.empty(len(matrix))
-    for rows, p in _iterate_probabilities(
-        posterior, population, matrix, task_of_row, respondent_of_row, random_seed
-    ):
-        means[rows] = p.mean(axis=1)
-    return means
 
-
-def probability_errors(
-    posterior: "xarray.Dataset",
-    population: "TasteDistribution",
-    matrix: np.ndarray,
-    task_of_row: np.ndarray,
-    respondent_of_row: np.ndarray,
-    random_seed: Any,
-) -> np.ndarray:
-    """Return Monte Carlo standard errors of `average_probabilities`, (rows,).
-
-    For new people, they are errors of means over the people of each draw.
+    For new people, standard errors are of means over the people of each draw, and intervals are
+    also over people.
     """
     from thali._posterior.summary import compute_mean_errors
 
     sizes = posterior.sizes
-    errors = np.empty(len(matrix))
+    shape = -1, sizes["chain"], sizes["draw"]
+    means, errors, low, high = np.empty((4, len(matrix)))
     for rows, p in _iterate_probabilities(
         posterior, population, matrix, task_of_row, respondent_of_row, random_seed
     ):
-        draw_means = p.reshape(len(rows), -1, sizes["chain"] * sizes["draw"]).mean(axis=1)
-        errors[rows] = compute_mean_errors(
-            draw_means.reshape(len(rows), sizes["chain"], sizes["draw"])
-        )
-    return errors
-
-
-def probability_intervals(
-    posterior: "xarray.Dataset",
-    population: "TasteDistribution",
-    matrix: np.ndarray,
-    task_of_row: np.ndarray,
-    respondent_of_row: np.ndarray,
-    random_seed: Any,
-    ci: float,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return lower and upper ends of intervals of probabilities over draws, each (rows,).
-
-    For new people, intervals are also over people.
-    """
-    ends = np.empty((2, len(matrix)))
-    for rows, p in _iterate_probabilities(
-        posterior, population, matrix, task_of_row, respondent_of_row, random_seed
-    ):
-        ends[:, rows] = interval_ends(p.T, ci)
-    return ends[0], ends[1]
+        means[rows] = p.mean(axis=1)
+        if return_se:
+            draw_means = p.reshape(len(rows), -1, shape[1] * shape[2]).mean(axis=1)
+            errors[rows] = compute_mean_errors(draw_means.reshape(shape))
+        if ci is not None:
+            low[rows], high[rows] = interval_ends(p.T, ci)
+    return [means, *[errors] * return_se, *([] if ci is None else [low, high])]
 
 
 def _iterate_probabilities(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.chains import FIRST_DRAWS, Run
+from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._model.prior_sample import PriorSample, build_predictive_group
 from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
@@ -57,8 +58,6 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
     """Build the run of a fit, with the conversion of draws to fitted attributes."""
     import xarray as xr
 
-    from thali._inference.seeds import build_seed_sequence, spawn_generators
-
     from .hierarchical_sweep import TasteChain, build_problem
 
     coding, scale, covariates, attention, prior = parts
@@ -86,7 +85,7 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
         people = covariates.matrix, attention.owned, scale.price, attention_covariates
         return build_problem(scaled, source.first_task, prior, scale.sign, *people)
 
-    def chains(draws: int, seed: np.random.SeedSequence) -> "list[TasteChain]":
+    def build_chains(draws: int, seed: np.random.SeedSequence) -> "list[TasteChain]":
         return [
             TasteChain(problem(), rng, draws, run.tune * thin, thin)
             for rng in spawn_generators(build_seed_sequence(seed).spawn(2)[0], run.chains)
@@ -102,33 +101,36 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
         tree["posterior"] = xr.DataTree(posterior.assign(effects))
         return tree
 
-    def convert_to_attributes(
-        tree: "xarray.DataTree", chains: "Sequence[TasteChain]", seed: np.random.SeedSequence
-    ) -> dict[str, Any]:
-        attributes = {
-            "_scheme_": source.scheme,
-            "_coding_": coding,
-            "_scale_": scale,
-            "_covariates_": covariates,
-        }
-        attributes |= {"_respondents_": source.respondents, "_looking_": attention.people}
-        return {
-            "_new_people_": build_seed_sequence(seed).spawn(2)[1],
-            **attributes,
-            **_posterior_means(tree, scale, attention),
-        }
-
     return Sampling(
         source,
         run,
-        chains,
+        build_chains,
         convert_to_tree,
-        convert_to_attributes,
+        lambda tree, chains, seed: _build_attributes(tree, source, parts, seed),
         settings=settings,
         first_draws=bound.first_draws,
         data_max_draws=bound.max_draws,
         forecast=bound.forecast,
     )
+
+
+def _build_attributes(
+    tree: "xarray.DataTree",
+    source: "ChoiceExperiment",
+    parts: FitArguments,
+    seed: np.random.SeedSequence,
+) -> dict[str, Any]:
+    """Build the fitted attributes of a tree of draws."""
+    return {
+        "_new_people_": build_seed_sequence(seed).spawn(2)[1],
+        "_scheme_": source.scheme,
+        "_coding_": parts.coding,
+        "_scale_": parts.scale,
+        "_covariates_": parts.covariates,
+        "_respondents_": source.respondents,
+        "_looking_": parts.attention.people,
+        **_posterior_means(tree, parts.scale, parts.attention),
+    }
 
 
 def estimate_sweep_seconds(
@@ -161,7 +163,7 @@ def _posterior_means(
     has_sign = np.abs(scale.steps) @ (scale.sign != 0.0) > 0.0
     people_means = tastes.mean("respondent").values
     if attention.names:  # mean over attentive people
-        heeding = attention.heeded(posterior["attends"].values).mean(axis=(0, 1, 2))
+        heeding = attention.is_heeded(posterior["attends"].values).mean(axis=(0, 1, 2))
         people_means = np.divide(
             people_means, heeding, out=np.zeros_like(people_means), where=heeding > 0.0
         )
@@ -203,8 +205,8 @@ def sample_taste_prior(
         beta = scale.apply_signs(beta)
         rate = rng.random(len(attention.names))
         effect = rng.standard_normal((n_columns, len(rate)))
-        attends = rng.random((n_people, len(rate))) < attention.rates(rate, effect)
-        heeded = np.where(attention.heeded(attends), beta, 0.0)
+        attends = rng.random((n_people, len(rate))) < attention.attention_rates(rate, effect)
+        heeded = np.where(attention.is_heeded(attends), beta, 0.0)
         utility = (matrix * heeded[person_of_row]).sum(axis=1)
         noisy_utility = utility + rng.gumbel(
             size=utility.size

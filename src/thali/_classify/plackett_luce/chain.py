@@ -117,7 +117,7 @@ def _add_block_sums(
 
 
 @scalar
-def compute_potential(
+def compute_weight_potential(
     rows: Any, prior: Any, a: Any, position: Any, force: Any, state: Any, motion: Any
 ) -> Any:
     """Compute U, log-likelihood and force at a position.
@@ -175,7 +175,7 @@ def _move_along_trajectory(
             for j in range(p):
                 motion.momentum[k, j] += 0.5 * step * motion.new_force[k, j]
                 motion.proposal[k, j] += step * motion.variance[k, j] * motion.momentum[k, j]
-        new_potential, log_likelihood = compute_potential(
+        new_potential, log_likelihood = compute_weight_potential(
             rows, prior, a, motion.proposal, motion.new_force, state, motion
         )
         new_energy = new_potential
@@ -249,7 +249,7 @@ def run_hamiltonian_sweeps(
 ) -> None:
     """Run Hamiltonian trajectories for a fixed a."""
     a = math.exp(state.real[LOG_A])
-    potential, log_likelihood = compute_potential(
+    potential, log_likelihood = compute_weight_potential(
         rows, prior, a, motion.position, motion.force, state, motion
     )
     state.real[LOG_LIKELIHOOD] = log_likelihood
@@ -377,7 +377,7 @@ def build_gibbs_settings(
 
     W has `n_entries` entries.
     """
-    prior = build_weight_prior(a, a_range, b)
+    prior = build_plackett_luce_prior(a, a_range, b)
     sampler = "hamiltonian" if a is not None and a >= _MIN_HAMILTONIAN_A else "exchange"
     if thin is None:
         thin = 1 if sampler == "hamiltonian" or n_entries > _MAX_THINNED_ENTRIES else _THIN_SMALL
@@ -391,7 +391,7 @@ def build_gibbs_settings(
     return GibbsSettings(prior, sampler, draws, tune, chains, thin)
 
 
-def build_weight_prior(a: float | None, a_range: Any, b: float) -> WeightPrior:
+def build_plackett_luce_prior(a: float | None, a_range: Any, b: float) -> WeightPrior:
     """Check the parameters of the prior and build it."""
     log_b = math.log(check_positive("b", b, "the rate of the prior on weights"))
     if a is not None:

@@ -198,7 +198,7 @@ def build_weights_table(
     return frame
 
 
-def average_probabilities(
+def average_weight_probabilities(
     weights: np.ndarray,
     n_rows: int,
     compute_W: Callable[..., Any],

@@ -66,9 +66,9 @@ class GibbsEngine(ChainEngine):
         self, model: "PlackettLuceRegression", matrix: np.ndarray
     ) -> np.ndarray:
         """Return class probabilities averaged over the draws."""
-        from .draws import average_probabilities
+        from .draws import average_weight_probabilities
 
-        return average_probabilities(*_collect_prediction_inputs(model, matrix))
+        return average_weight_probabilities(*_collect_prediction_inputs(model, matrix))
 
 
 class AscentEngine(Engine):
@@ -136,13 +136,13 @@ class WeightMaximumEngine(AscentEngine):
 
     def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
         """Build the job of a fit."""
-        from .map_estimate import maximise_weights
+        from .map_estimate import maximise_class_weights
 
         def fit_attributes() -> dict[str, Any]:
             """Maximise the posterior; return the fitted attributes."""
             import pandas
 
-            fit = maximise_weights(data, float(model.a), float(model.b))
+            fit = maximise_class_weights(data, float(model.a), float(model.b))
             class_index, column = np.nonzero(fit.support)
             table = {
                 "class": model.classes_[class_index],
@@ -203,10 +203,10 @@ class VariationalEngine(AscentEngine):
 
     def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
         """Build the job of a fit."""
-        from .chain import build_weight_prior
+        from .chain import build_plackett_luce_prior
         from .variational import fit_variational
 
-        build_weight_prior(model.a, model.a_range, model.b)
+        build_plackett_luce_prior(model.a, model.a_range, model.b)
 
         def fit_attributes() -> dict[str, Any]:
             """Fit the variational posterior; return the fitted attributes."""

@@ -291,7 +291,7 @@ def fit_map(
     W, codes, counts = merge_equal_rows(
         np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64), counts
     )
-    return maximise_weights(
+    return maximise_class_weights(
         CovariateRows(W, codes, n_classes, counts, threads),
         a,
         b,
@@ -300,7 +300,7 @@ def fit_map(
     )
 
 
-def maximise_weights(
+def maximise_class_weights(
     data: Any, a: float, b: float = 1.0, *, start: Any = None, max_passes: int = MAX_PASSES
 ) -> MapFit:
     """Maximise the posterior as `fit_map`, for rows in memory or in Dask.

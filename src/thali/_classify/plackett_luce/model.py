@@ -17,7 +17,7 @@ from thali._posterior.interval import INTERVAL
 
 from ..classifier import Classifier
 from ..dask_blocks import is_dask_array
-from .chain import build_weight_prior
+from .chain import build_plackett_luce_prior
 from .design import PlackettLuceDesign
 from .draws import WeightTables
 from .engines import ADVICE, ENGINES, build_gibbs_sampling, iterate_draw_probabilities
@@ -241,7 +241,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
         design = PlackettLuceDesign.fit(
             matrix, self._column_names(), self._transform, self.standardize
         )
-        prior = build_weight_prior(self.a, self.a_range, self.b)
+        prior = build_plackett_luce_prior(self.a, self.a_range, self.b)
         return sample_prior_weights(
             prior, design.apply(matrix), self.classes_, design.columns, rngs
         )
@@ -250,7 +250,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
         """Raise an error for invalid arguments of the model."""
         check_allowed("standardize", self.standardize, (True, False))
         self._engine.check_arguments(self)
-        build_weight_prior(self.a, self.a_range, self.b)
+        build_plackett_luce_prior(self.a, self.a_range, self.b)
 
     def _build_row_job(
         self,

@@ -50,7 +50,7 @@ def _dot_row(W: Any, i: Any, A: Any, k: Any) -> Any:
 
 
 @allocating
-def add_curvature(
+def add_row_curvature(
     W: Any, codes: Any, counts: Any, A: Any, m: Any, columns: Any, start: Any, stop: Any, sums: Any
 ) -> None:
     """Add the products of rows start:stop to sums (K + 1, q, q).
@@ -210,7 +210,7 @@ class CovariateRows:
         def sum_block(span: Any) -> Any:
             """Return the sums of products of a block of rows."""
             sums = np.zeros((self.n_classes + 1, len(columns), len(columns)))
-            add_curvature(self.W, self.codes, self.counts, A, m, columns, *span, sums)
+            add_row_curvature(self.W, self.codes, self.counts, A, m, columns, *span, sums)
             return Curvature(sums[:-1], sums[-1])
 
         return self._sum_blocks(sum_block)

@@ -29,7 +29,7 @@ THIN_TWO_CLASSES, THIN_MORE_CLASSES = 4, 10  # without trajectories
 THIN_HORSESHOE, THIN_HORSESHOE_WITHOUT_TRAJECTORIES = 3, 64
 
 
-def estimate_sweep_seconds(n_rows: int, n_columns: int, n_classes: int) -> float:
+def estimate_logit_sweep_seconds(n_rows: int, n_columns: int, n_classes: int) -> float:
     """Estimate the CPU seconds of one Gibbs sweep."""
     cells, n_free_classes = n_rows * n_columns, n_classes - 1
     number_seconds = WIDE_PRODUCT_SECONDS if n_columns > n_rows else PRODUCT_SECONDS
@@ -71,15 +71,17 @@ def choose_method(method: str, prior: str, n_rows: int, n_columns: int, n_classe
     if estimate_sampling_seconds(n_rows, n_columns, n_classes) <= max_seconds:
         return "polya-gamma"
     min_sweeps = 4 * 2 * MIN_DRAWS  # of a run within the budget
-    min_seconds = max(BUDGET, min_sweeps * estimate_sweep_seconds(n_rows, n_columns, n_classes))
+    min_seconds = max(
+        BUDGET, min_sweeps * estimate_logit_sweep_seconds(n_rows, n_columns, n_classes)
+    )
     is_quick = estimate_approximation_seconds(n_rows, n_columns, n_classes) < min_seconds
     return "variational" if is_quick else "polya-gamma"
 
 
 def estimate_sampling_seconds(n_rows: int, n_columns: int, n_classes: int) -> float:
     """Estimate the CPU seconds of a default run of the Gibbs sampler."""
-    sweeps = 4 * 2 * FIRST_DRAWS * choose_thin(n_rows, n_columns, n_classes)
-    return sweeps * estimate_sweep_seconds(n_rows, n_columns, n_classes)
+    sweeps = 4 * 2 * FIRST_DRAWS * choose_logit_thin(n_rows, n_columns, n_classes)
+    return sweeps * estimate_logit_sweep_seconds(n_rows, n_columns, n_classes)
 
 
 def refuse_large_sparse_matrix(shape: tuple[int, int], n_columns: int, n_classes: int) -> None:
@@ -101,7 +103,7 @@ def refuse_large_sparse_matrix(shape: tuple[int, int], n_columns: int, n_classes
         )
 
 
-def choose_thin(n_rows: int, n_columns: int, n_classes: int, prior: str = "laplace") -> int:
+def choose_logit_thin(n_rows: int, n_columns: int, n_classes: int, prior: str = "laplace") -> int:
     """Return the default number of sweeps per recorded draw."""
     has_trajectories = count_trajectories(n_rows, n_columns, n_classes) > 0
     if prior == "horseshoe":

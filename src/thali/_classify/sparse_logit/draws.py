@@ -234,17 +234,17 @@ def collect_summary_draws(
     return quantities | {names[index]: draws[..., index] for index in indices}
 
 
-def compute_mean_probabilities(
+def average_logit_probabilities(
     posterior: PosteriorTree, matrix: Any, standard: "Standardization", reference: int
 ) -> np.ndarray:
     """Compute posterior means of the class probabilities, shape (n, K)."""
     means = np.empty((matrix.shape[0], posterior.draws.sizes["class"] + 1))
-    for block, probabilities in iterate_probabilities(posterior, matrix, standard, reference):
+    for block, probabilities in iterate_logit_probabilities(posterior, matrix, standard, reference):
         means[block] = probabilities.mean(axis=0).T
     return means
 
 
-def iterate_probabilities(
+def iterate_logit_probabilities(
     posterior: PosteriorTree, matrix: Any, standard: "Standardization", reference: int
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield blocks of rows with class probabilities, shape (draws, K, rows)."""

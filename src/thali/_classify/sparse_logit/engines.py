@@ -32,10 +32,10 @@ from .cost_model import (
     DRAW_SECONDS,
     MAX_SAMPLING_SECONDS,
     MIN_ROWS_PER_COEFFICIENT,
-    choose_thin,
+    choose_logit_thin,
     count_trajectories,
     estimate_approximation_seconds,
-    estimate_sweep_seconds,
+    estimate_logit_sweep_seconds,
 )
 from .covariate_columns import build_sparse_columns
 from .draws import build_posterior_tree, compute_posterior_means
@@ -90,9 +90,9 @@ class CoefficientSamplingEngine(ChainEngine):
         names, n_classes = list_varying_columns(model), len(model.classes_)
         n_columns = len(names) + prior.intercept
         n_trajectories = count_trajectories(len(source.codes), n_columns, n_classes)
-        thin = run.thin or choose_thin(len(source.codes), n_columns, n_classes, prior.name)
+        thin = run.thin or choose_logit_thin(len(source.codes), n_columns, n_classes, prior.name)
         bound = limit_run(
-            run, thin, estimate_sweep_seconds(len(source.codes), n_columns, n_classes)
+            run, thin, estimate_logit_sweep_seconds(len(source.codes), n_columns, n_classes)
         )
         run = bound.run._replace(thin=bound.thin)
 
@@ -164,9 +164,9 @@ class CoefficientSamplingEngine(ChainEngine):
 
     def compute_probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
         """Return class probabilities averaged over the draws."""
-        from .draws import compute_mean_probabilities
+        from .draws import average_logit_probabilities
 
-        return compute_mean_probabilities(
+        return average_logit_probabilities(
             model._view, matrix, model._standard_, model._fitted_reference_index()
         )
 
@@ -203,8 +203,9 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
                 matrix = build_sparse_columns(matrix, standard, prior.intercept).store_by_rows()
             data = matrix, source.codes[:rows], len(model.classes_), reference
             problem = build_coefficient_problem(*data, prior, False, source.counts[:rows])
+            has_bound = model._used_engine.has_bound
             return problem, dask_posterior or fit_normal_approximation(
-                problem, prior.eta, model._used_engine.has_bound
+                problem, prior.eta, has_bound
             )
 
         def start_chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:

@@ -27,7 +27,7 @@ from .horseshoe import (
     log_tau_prior,
 )
 from .normal_draws import dot_row_vector, draw_coefficients_by_column, draw_coefficients_by_row
-from .trajectory import FIRST_SWEEPS, adapt_step, adapt_trajectory, move_along_trajectory
+from .trajectory import FIRST_SWEEPS, adapt_trajectory, adapt_trajectory_step, move_along_trajectory
 
 INTERCEPT_VARIANCE = 100.0
 ETA, LOG_STEP, TRIED, ACCEPTED = 0, 1, 2, 3  # indices in `CoefficientState.real`
@@ -115,7 +115,7 @@ def record_sweeps(
             for k in range(problem.classes):
                 for j in range(state.coef.shape[1]):
                     coefs[draw_index, k, j] = state.coef[k, j]
-            likelihoods[draw_index] = log_likelihood(
+            likelihoods[draw_index] = logit_log_likelihood(
                 problem.codes, problem.counts, state.linear, 1.0
             )
             if problem.prior == HORSESHOE:
@@ -146,7 +146,7 @@ def draw_trajectory(
     draw_prior_scales(rng, problem, state)
     probability = move_along_trajectory(rng, problem, state, motion)
     if is_tuning:
-        adapt_step(motion, probability)
+        adapt_trajectory_step(motion, probability)
     move_common_scale(rng, problem, state)
 
 
@@ -306,8 +306,8 @@ def move_common_scale(rng: np.random.Generator, problem: Any, state: Any) -> Non
     """
     log_u = math.exp(state.real[LOG_STEP]) * rng.standard_normal()
     square = math.exp(2.0 * log_u)
-    ratio = log_likelihood(problem.codes, problem.counts, state.linear, math.exp(log_u))
-    ratio -= log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
+    ratio = logit_log_likelihood(problem.codes, problem.counts, state.linear, math.exp(log_u))
+    ratio -= logit_log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
     taus = 0.0
     for k in range(problem.classes):
         if k != problem.reference:
@@ -374,9 +374,9 @@ def move_tau_with_coefficients(rng: np.random.Generator, problem: Any, state: An
     if abs(before + step) > MAX_LOG_SQUARE:
         return
     ratio = log_tau_prior(problem, before + step) - log_tau_prior(problem, before)
-    ratio -= log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
+    ratio -= logit_log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
     _rescale_with_tau(problem, state, math.exp(step))
-    ratio += log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
+    ratio += logit_log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
     if not ratio > -rng.standard_exponential():
         _rescale_with_tau(problem, state, math.exp(-step))
 
@@ -419,7 +419,7 @@ def _log_sum_other_classes(linear: Any, k: Any, i: Any, classes: Any) -> Any:
 
 
 @part
-def log_likelihood(codes: Any, counts: Any, linear: Any, factor: Any) -> Any:
+def logit_log_likelihood(codes: Any, counts: Any, linear: Any, factor: Any) -> Any:
     """Compute the log-likelihood with linear predictors multiplied by a factor."""
     total = 0.0
     for i in range(codes.size):

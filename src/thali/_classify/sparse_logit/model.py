@@ -290,9 +290,9 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
 
     def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield blocks of rows and class probabilities (rows, draws, K)."""
-        from .draws import iterate_probabilities
+        from .draws import iterate_logit_probabilities
 
-        blocks = iterate_probabilities(
+        blocks = iterate_logit_probabilities(
             self._view, matrix, self._standard_, self._fitted_reference_index()
         )
         return ((rows, probabilities.transpose(2, 0, 1)) for rows, probabilities in blocks)

@@ -51,10 +51,10 @@ def draw_coefficients_by_column(
     _compute_weighted_gram(A, weights, scaled, G)
     for j in range(m):
         right[j] = math.sqrt(variances[j])
-    factorise(G, right)
+    factorise_scaled_gram(G, right)
     for j in range(m):
         coef[j] = right[j] * dot_row_vector(A, j, pull, n)
-    solve_lower(G, coef)
+    solve_lower_vectorised(G, coef)
     for j in range(m):
         coef[j] += rng.standard_normal()
     solve_lower_transposed(G, coef)
@@ -88,13 +88,13 @@ def draw_coefficients_by_row(
     _compute_weighted_gram(A, variances, scaled, G)
     for i in range(n):
         right[i] = math.sqrt(weights[i])
-    factorise(G, right)
+    factorise_scaled_gram(G, right)
     for j in range(m):
         coef[j] = math.sqrt(variances[j]) * rng.standard_normal()
     for i in range(n):
         root = math.sqrt(weights[i])
         right[i] = pull[i] / root - root * dot_row_vector(A, i, coef, m) - rng.standard_normal()
-    solve_lower(G, right)
+    solve_lower_vectorised(G, right)
     solve_lower_transposed(G, right)
     for i in range(n):
         step = math.sqrt(weights[i]) * right[i]
@@ -114,7 +114,7 @@ def _compute_weighted_gram(A: Any, diagonal: Any, scaled: Any, G: Any) -> None:
 
 
 @scalar
-def factorise(G: Any, scale: Any) -> None:
+def factorise_scaled_gram(G: Any, scale: Any) -> None:
     """Replace G's lower triangle by the Cholesky factor of I + S G S.
 
     S is the diagonal matrix of `scale`.
@@ -126,7 +126,7 @@ def factorise(G: Any, scale: Any) -> None:
 
 
 @scalar
-def solve_lower(L: Any, b: Any) -> None:
+def solve_lower_vectorised(L: Any, b: Any) -> None:
     """Solve L x = b in place."""
     for i in range(b.size):
         b[i] = (b[i] - dot_row_vector(L, i, b, i)) / L[i, i]

@@ -19,7 +19,12 @@ import numpy as np
 
 from thali._compile.jit import part, scalar
 
-from .normal_draws import dot_rows, factorise, solve_lower, solve_lower_transposed
+from .normal_draws import (
+    dot_rows,
+    factorise_scaled_gram,
+    solve_lower_transposed,
+    solve_lower_vectorised,
+)
 
 LOG_STEP, AVERAGE, TIME, CURVATURES = range(4)  # indices in `TrajectorySpace.real`
 _LENGTH = 3.0  # longest trajectory, in posterior standard deviations
@@ -74,8 +79,8 @@ def move_along_trajectory(rng: np.random.Generator, problem: Any, state: Any, mo
     for a in range(D):
         for b in range(a + 1):
             motion.factor[a, b] = motion.curvature[a, b]
-    factorise(motion.factor, motion.root)
-    energy = compute_potential(problem, state, motion)
+    factorise_scaled_gram(motion.factor, motion.root)
+    energy = compute_coefficient_potential(problem, state, motion)
     for d in range(D):
         motion.momentum[d] = rng.standard_normal()
         energy += 0.5 * motion.momentum[d] * motion.momentum[d]
@@ -121,7 +126,7 @@ def run_leapfrog(problem: Any, state: Any, motion: Any, step: Any, n_steps: Any)
     for t in range(n_steps + 1):
         for d in range(motion.root.size):
             motion.velocity[d] = motion.root[d] * motion.slope[d]
-        solve_lower(motion.factor, motion.velocity)
+        solve_lower_vectorised(motion.factor, motion.velocity)
         length = step if 0 < t < n_steps else 0.5 * step
         for d in range(motion.root.size):
             motion.momentum[d] -= length * motion.velocity[d]
@@ -130,14 +135,14 @@ def run_leapfrog(problem: Any, state: Any, motion: Any, step: Any, n_steps: Any)
             solve_lower_transposed(motion.factor, motion.velocity)
             for d in range(motion.root.size):
                 motion.coef[d] += step * motion.root[d] * motion.velocity[d]
-            potential = compute_potential(problem, state, motion)
+            potential = compute_coefficient_potential(problem, state, motion)
             if not potential < math.inf:  # the reverse trajectory would be aborted here, too
                 break
     return potential
 
 
 @scalar
-def compute_potential(problem: Any, state: Any, motion: Any) -> Any:
+def compute_coefficient_potential(problem: Any, state: Any, motion: Any) -> Any:
     """Compute U and its slopes at `motion.coef`; store the linear predictors."""
     A, r = problem.covariates, problem.reference
     m, n = A.shape
@@ -237,7 +242,7 @@ def update_curvature(problem: Any, state: Any, motion: Any) -> None:
 
 
 @scalar
-def adapt_step(motion: Any, probability: Any) -> None:
+def adapt_trajectory_step(motion: Any, probability: Any) -> None:
     """Adapt the step size to the acceptance probability while tuning."""
     real = motion.real
     real[TIME] += 1.0

@@ -62,7 +62,7 @@ class ClassesEngine(IndividualsEngine):
         """Return the draws of classes."""
         return model._compute_once("classes", lambda: read_class_draws(model._view))
 
-    def respondents(self, model: Any) -> WorthClasses:
+    def build_results(self, model: Any) -> WorthClasses:
         """Return the results about respondents."""
         return WorthClasses(model)
 
@@ -72,11 +72,11 @@ class ClassesEngine(IndividualsEngine):
             raise no_covariates_error()
         return draw_new_respondents(self.get_draws(model), self.get_class_draws(model))
 
-    def quantities(self, model: Any) -> Quantities:
+    def get_quantities(self, model: Any) -> Quantities:
         draws = model._view.draws
         names = [name for name in ("spread_of_respondents", "spread_of_classes") if name in draws]
         quantities = {name: draws[name].values for name in names}
-        return quantities | label_free_quantities(model._view) | model._draws.quantities(None)
+        return quantities | label_free_quantities(model._view) | model._draws.get_quantities(None)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         stacked, log_weights = stack_classes(model._draws, self.get_class_draws(model))

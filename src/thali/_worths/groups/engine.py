@@ -43,7 +43,7 @@ class GroupsEngine(IndividualsEngine):
             view.labels, worths, view.tie, no_coefficients, *settings
         )
 
-    def quantities(self, model: Any) -> Quantities:
+    def get_quantities(self, model: Any) -> Quantities:
         draws = model._view.draws
         quantities = {
             name: draws[name].values for name in ("spread_of_groups", "tie") if name in draws
@@ -57,12 +57,14 @@ class GroupsEngine(IndividualsEngine):
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         return self.get_draws(model).log_predictive(choices)
 
-    def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+    def check_replicates(
+        self, model: Any, data: Any, random_seed: Any, ci: float
+    ) -> "pandas.DataFrame":
         groups = model._groups
         tables = {name: model.of_group(name).check(random_seed, ci) for name in groups}
         return merge_group_checks(tables, "group")
 
-    def predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
         import pandas as pd
 
         tables = {name: model.of_group(name).predictions(ci) for name in model._groups}
@@ -71,7 +73,7 @@ class GroupsEngine(IndividualsEngine):
     def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
         raise ArgumentError("Data cannot be simulated for groups; simulate those of one group.")
 
-    def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+    def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
         raise ArgumentError("Data cannot be simulated for groups; simulate those of one group.")
 
 

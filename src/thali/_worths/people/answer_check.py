@@ -73,7 +73,7 @@ def respondent_probabilities(
     """
     n, draws = len(worths.labels), respondent_draws.n_draws
 
-    def of_questions(questions: slice) -> np.ndarray:
+    def compute_probabilities(questions: slice) -> np.ndarray:
         question, respondent = parts.question[questions], parts.respondent[questions]
         first, stop = respondent[0], respondent[-1] + 1
         shift = (respondent - first) * n
@@ -91,7 +91,7 @@ def respondent_probabilities(
         )
         return shifted_worths.outcome_probabilities(p, has_ties).reshape(draws, -1)
 
-    return of_questions
+    return compute_probabilities
 
 
 def check_respondents(

@@ -103,7 +103,7 @@ def _report_segment_scores(
 
 
 @finding("individuals", "Individual preferences", FULL)
-def individuals(model: Any, settings: AnswerSettings) -> Finding:
+def report_individuals(model: Any, settings: AnswerSettings) -> Finding:
     """Report scores of each respondent, with the mean over respondents."""
     table = model.respondents.individuals(ci=settings.ci)
     average = model.scores(random_seed=settings.random_seed, ci=settings.ci).rename(
@@ -125,7 +125,7 @@ def individuals(model: Any, settings: AnswerSettings) -> Finding:
 
 
 @finding("individual_scores", "Scores by respondent", FULL)
-def individual_scores(model: Any, settings: AnswerSettings) -> Finding:
+def report_individual_scores(model: Any, settings: AnswerSettings) -> Finding:
     """Report scores of each respondent in one row, with the fit."""
     table = model.respondents.individuals(wide=True, ci=settings.ci)
     notes = (ENGLISH["individual_scores.by"],)
@@ -133,7 +133,7 @@ def individual_scores(model: Any, settings: AnswerSettings) -> Finding:
 
 
 @finding("reach", "Reach (TURF)", ON_SCREEN)
-def reach(model: Any, settings: AnswerSettings) -> Finding | None:
+def report_reach(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report the sets of options that reach most respondents."""
     if model._view.n_options - (settings.none is not None) <= REACH_SIZE:
         return None
@@ -171,7 +171,7 @@ def reach(model: Any, settings: AnswerSettings) -> Finding | None:
 
 
 @finding("respondent_effects", "Effects of respondent characteristics", ON_SCREEN)
-def respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
+def report_respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report effects of respondent columns on worths."""
     covariates = model._engine.get_respondent_draws(model).covariates
     if covariates is None:
@@ -182,19 +182,19 @@ def respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
-def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report parameters that belong to no single option or respondent."""
     spread = format_row(model.summary(settings.ci), "spread_of_respondents")
     notes = [phrase(ENGLISH, "spread", value=spread)]
     count = len(model._view.respondents)
     if count < FEW_RESPONDENTS:
         notes.append(phrase(ENGLISH, "spread.few", number=count))
-    report = of_one.parameters(model, settings)
+    report = of_one.report_parameters(model, settings)
     assert report is not None
     return replace(report, notes=(*notes, *report.notes))
 
 
-def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
+def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Describe the model of choices and respondents."""
     respondent_draws, covariate_clause = model._engine.get_respondent_draws(model), ""
     covariates = respondent_draws.covariates
@@ -214,21 +214,21 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 _FIRST = (
     make_question_maker(lambda model: ENGLISH["asked"]),
-    of_one.ranks,
-    of_one.option_scores,
-    of_one.worths,
-    respondent_effects,
-    individuals,
-    individual_scores,
-    reach,
+    of_one.report_ranks,
+    of_one.report_scores,
+    of_one.report_worths,
+    report_respondent_effects,
+    report_individuals,
+    report_individual_scores,
+    report_reach,
 )
 _LAST = (
-    of_one.choice_probabilities,
-    parameters,
+    of_one.report_choice_probabilities,
+    report_parameters,
     check,
     summary,
     data,
-    make_methods_maker(modelled),
-    of_one.independence,
+    make_methods_maker(describe_model),
+    of_one.report_dependence,
     convergence,
 )

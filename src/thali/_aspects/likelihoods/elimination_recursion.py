@@ -1,4 +1,4 @@
-"""Elimination by aspects out of a set of any size, as a plain function."""
+"""Choice probabilities from sets of any size under elimination by aspects."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from thali.errors import ArgumentError
 
-MAX_SETS = 1_000_000  # reached by elimination from one set; each takes some 200 bytes
+MAX_SETS = 1_000_000  # sets reached by elimination; each takes about 200 bytes
 
 
 def elimination_probabilities(
@@ -16,25 +16,26 @@ def elimination_probabilities(
     weights: Mapping[Any, Any],
     lapse: float = 0.0,
 ) -> np.ndarray:
-    r"""The probability of each option to be chosen out of a set: aspects eliminate until one option
-    is left.
+    r"""Return the probability that each option is chosen from a set.
+
+    Aspects eliminate options until one is left.
 
     .. math::
         P(x \mid S) = \frac{\sum_k w_k P(x \mid S \cap h_k)}{\sum_k w_k}, \qquad
         \tilde P(x \mid S) = (1 - \varepsilon) P(x \mid S) + \frac{\varepsilon}{|S|}
 
-    where h_k is the set of options with aspect k, the first sum runs over the aspects of x, and
-    both over those that some members of S have and others lack. Options that no aspect
-    distinguishes share equally.
+    where h_k is the set of options with aspect k. The first sum runs over the aspects of x, and
+    both sums over aspects that some but not all members of S have. Options that no aspect
+    distinguishes have equal probabilities.
 
     Parameters
     ----------
     options : sequence
         The labels in the set: one or more, all different.
     aspects : mapping from label to list
-        The names of the aspects of each option; further options are ignored.
+        The names of the aspects of each option; additional options are ignored.
     weights : mapping from name to float, 0 or more
-        The weight of each aspect. Only their ratios matter.
+        The weight of each aspect. Only ratios of weights affect the result.
     lapse : float in [0, 1]
         The probability epsilon of choosing at random.
 
@@ -61,32 +62,34 @@ def elimination_probabilities(
     array([0.5 , 0.25, 0.25])
     """
     options = list(options)
-    heavy = _by_owners(options, aspects, weights)
+    weight_by_owners = _sum_by_owners(options, aspects, weights)
     if not 0.0 <= lapse <= 1.0:
         raise ArgumentError(f"`lapse`, a probability, must be in [0, 1]; got {lapse!r}.")
     size = len(options)
-    # sets of options by the probability that elimination comes to them
-    left = {(1 << size) - 1: 1.0}
+    # probability that elimination reaches each set of options
+    set_probability = {(1 << size) - 1: 1.0}
     waiting: list[set[int]] = [set() for _ in range(size + 1)]
-    waiting[size] = set(left)
+    waiting[size] = set(set_probability)
     probability = np.zeros(size)
-    while size > 0:  # the larger first: nothing that leads to a set is smaller than it
-        for here in waiting[size]:
-            reached = left.pop(here)
-            ways: dict[int, float] = {}
-            for owners, weight in heavy.items():
-                rest = owners & here
-                if rest and rest != here:
-                    ways[rest] = ways.get(rest, 0.0) + weight
-            total = sum(ways.values())
+    while size > 0:  # larger sets first, because elimination leads to smaller sets
+        for current_set in waiting[size]:
+            reached = set_probability.pop(current_set)
+            next_weights: dict[int, float] = {}
+            for owners, weight in weight_by_owners.items():
+                next_set = owners & current_set
+                if next_set and next_set != current_set:
+                    next_weights[next_set] = next_weights.get(next_set, 0.0) + weight
+            total = sum(next_weights.values())
             if total == 0.0:
                 for x in range(len(options)):
-                    if here >> x & 1:
+                    if current_set >> x & 1:
                         probability[x] += reached / size
                 continue
-            for rest, weight in ways.items():
-                left[rest] = left.get(rest, 0.0) + reached * (weight / total)
-                waiting[rest.bit_count()].add(rest)
+            for next_set, weight in next_weights.items():
+                set_probability[next_set] = set_probability.get(next_set, 0.0) + reached * (
+                    weight / total
+                )
+                waiting[next_set.bit_count()].add(next_set)
             if sum(map(len, waiting)) > MAX_SETS:
                 raise ArgumentError(
                     f"Elimination from these {len(options)} options reaches more than {MAX_SETS:,}"
@@ -97,27 +100,31 @@ def elimination_probabilities(
     return (1.0 - lapse) * probability + lapse / len(options)
 
 
-def _by_owners(
+def _sum_by_owners(
     options: list[Any], aspects: Mapping[Any, Any], weights: Mapping[Any, Any]
 ) -> dict[int, float]:
-    """The total weight of the aspects with the same owners, by the owners as bits."""
+    """Sum the weights of aspects with the same owners, by the owners as bits."""
     if not options or len(set(options)) < len(options):
-        double = next((x for k, x in enumerate(options) if x in options[:k]), None)
+        duplicate = next((x for k, x in enumerate(options) if x in options[:k]), None)
         raise ArgumentError(
             "There are no options; give at least one."
             if not options
-            else f"The option {double!r} is listed twice; list each once."
+            else f"The option {duplicate!r} is listed twice; list each once."
         )
     owners: dict[Any, Any] = {}
-    for place, option in enumerate(options):
+    for i, option in enumerate(options):
         if option not in aspects:
             raise ArgumentError(
                 f"`aspects` lacks the option {option!r}; give it an empty list if it has none."
             )
-        named = aspects[option]
-        for name in {named} if isinstance(named, str) else set(_listed(named, option)):
-            owners[name] = owners.get(name, 0) | 1 << place
-    heavy: dict[int, float] = {}
+        option_aspects = aspects[option]
+        for name in (
+            {option_aspects}
+            if isinstance(option_aspects, str)
+            else set(_iterate_names(option_aspects, option))
+        ):
+            owners[name] = owners.get(name, 0) | 1 << i
+    weight_by_owners: dict[int, float] = {}
     for name, bits in owners.items():
         weight = weights.get(name)
         if weight is None or not 0.0 <= float(weight) < float("inf"):
@@ -125,14 +132,15 @@ def _by_owners(
                 f"The weight of aspect {name!r} must be a finite number >= 0; got {weight!r}."
             )
         if weight > 0.0:
-            heavy[bits] = heavy.get(bits, 0.0) + float(weight)
-    return heavy
+            weight_by_owners[bits] = weight_by_owners.get(bits, 0.0) + float(weight)
+    return weight_by_owners
 
 
-def _listed(named: Any, option: Any) -> Iterable[Any]:
+def _iterate_names(option_aspects: Any, option: Any) -> Iterable[Any]:
+    """Return an iterator over the names of an option's aspects."""
     try:
-        return iter(named)
+        return iter(option_aspects)
     except TypeError:
         raise ArgumentError(
-            f"The aspects of {option!r} must be a list of names; got {named!r}."
+            f"The aspects of {option!r} must be a list of names; got {option_aspects!r}."
         ) from None

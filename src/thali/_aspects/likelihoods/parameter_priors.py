@@ -1,5 +1,4 @@
-"""Parameters of a user's likelihood: numbers among the fields of the data that are learned, not
-known."""
+"""Priors of the parameters of a user's likelihood: learned fields of the data."""
 
 import math
 from collections.abc import Mapping
@@ -16,15 +15,15 @@ from thali.errors import ArgumentError
 from .. import operations
 from ..state import BETA, COLUMNS
 from ..weight_priors import GammaWeights, NormalWeights
-from .term_sums import seen, whole_of_state
+from .term_sums import insert_parameters, state_log_likelihood
 
-REAL, ABOVE_ZERO, FLAT, HALF_NORMAL, LOG_NORMAL, SHARE = range(6)  # kinds of priors
-MAX_LOGIT = 36.0  # of a share, which is 1 in floating-point numbers beyond
-MIN_SHARE = 1.0 / (1.0 + math.exp(MAX_LOGIT))
-# parameters of a Beta: smaller ones give numbers nearer 1 than MAX_LOGIT a probability that counts
+REAL, ABOVE_ZERO, FLAT, HALF_NORMAL, LOG_NORMAL, UNIT_INTERVAL = range(6)  # codes of priors
+MAX_LOGIT = 36.0  # for larger logits a number in (0, 1) rounds to 1
+MIN_UNIT = 1.0 / (1.0 + math.exp(MAX_LOGIT))
+# parameters of a Beta: smaller ones give logits above MAX_LOGIT a substantial probability
 MIN_BETA = 0.5
-MAX_STEPS = 60  # by which the interval of a slice grows on either side
-TAKEN = (
+MAX_STEPS = 60  # maximum number of steps by which the interval of a slice grows
+RESERVED_NAMES = (
     "alpha",
     "chain",
     "draw",
@@ -39,7 +38,7 @@ TAKEN = (
 
 @dataclass(frozen=True)
 class Normal:
-    r"""A normal prior of a parameter or of weights, which may then be any number.
+    r"""A normal prior of a parameter, or of weights of either sign.
 
     .. math:: \log p(x) = -\frac{(x - \mu)^2}{2 \sigma^2} - \log \sigma - \tfrac12 \log 2 \pi
 
@@ -74,26 +73,26 @@ class Normal:
                 f"`mean`, the mean of a prior, must be a finite number; got {self.mean!r}."
             )
 
-    def coded(self) -> tuple[int, float, float]:
-        """The prior as compiled code reads it."""
+    def encode(self) -> tuple[int, float, float]:
+        """Return the prior as compiled code reads it: code and two parameters."""
         return REAL, float(self.mean), float(self.sd)
 
     def draw(self, rng: np.random.Generator) -> float:
-        """A value from the prior."""
+        """Draw a value from the prior."""
         return float(rng.normal(self.mean, self.sd))
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
-        """The log density of each value."""
-        return self.as_weights().log_density(values)
+        """Return the log density of each value."""
+        return self.to_weight_prior().log_density(values)
 
-    def as_weights(self) -> NormalWeights:
-        """The same as a prior of weights."""
+    def to_weight_prior(self) -> NormalWeights:
+        """Return the same prior for weights."""
         return NormalWeights(float(self.mean), float(self.sd))
 
 
 @dataclass(frozen=True)
 class Gamma:
-    r"""A Gamma prior of a parameter or of weights, which are then above 0.
+    r"""A Gamma prior of a positive parameter, or of positive weights.
 
     .. math:: \log p(x) = a \log b - \log \Gamma(a) + (a - 1) \log x - b x
 
@@ -121,27 +120,31 @@ class Gamma:
         check_positive("shape", self.shape, "a parameter of a Gamma distribution")
         check_positive("rate", self.rate, "a parameter of a Gamma distribution")
 
-    def coded(self) -> tuple[int, float, float]:
-        """The prior as compiled code reads it."""
+    def encode(self) -> tuple[int, float, float]:
+        """Return the prior as compiled code reads it: code and two parameters."""
         return ABOVE_ZERO, float(self.shape), float(self.rate)
 
     def draw(self, rng: np.random.Generator) -> float:
-        """A value from the prior."""
+        """Draw a value from the prior."""
         return float(rng.gamma(self.shape, 1.0 / self.rate))
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
-        """The log density of each value; minus infinity at and below 0."""
-        there = values > 0.0
-        return np.where(there, self.as_weights().log_density(np.where(there, values, 1.0)), -np.inf)
+        """Return the log density of each value; minus infinity at and below 0."""
+        is_positive = values > 0.0
+        return np.where(
+            is_positive,
+            self.to_weight_prior().log_density(np.where(is_positive, values, 1.0)),
+            -np.inf,
+        )
 
-    def as_weights(self) -> GammaWeights:
-        """The same as a prior of weights."""
+    def to_weight_prior(self) -> GammaWeights:
+        """Return the same prior for weights."""
         return GammaWeights(float(self.shape), float(self.rate))
 
 
 @dataclass(frozen=True)
 class HalfNormal:
-    r"""A half-normal prior of a parameter that is above 0, such as a standard deviation.
+    r"""A half-normal prior of a positive parameter, such as a standard deviation.
 
     .. math::
 
@@ -169,16 +172,16 @@ class HalfNormal:
     def __post_init__(self) -> None:
         check_positive("sd", self.sd, "the standard deviation of a prior")
 
-    def coded(self) -> tuple[int, float, float]:
-        """The prior as compiled code reads it."""
+    def encode(self) -> tuple[int, float, float]:
+        """Return the prior as compiled code reads it: code and two parameters."""
         return HALF_NORMAL, 0.0, float(self.sd)
 
     def draw(self, rng: np.random.Generator) -> float:
-        """A value from the prior."""
+        """Draw a value from the prior."""
         return abs(float(rng.normal(0.0, self.sd)))
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
-        """The log density of each value; minus infinity at and below 0."""
+        """Return the log density of each value; minus infinity at and below 0."""
         return np.where(
             values > 0.0,
             math.log(2.0) + NormalWeights(0.0, float(self.sd)).log_density(values),
@@ -188,7 +191,7 @@ class HalfNormal:
 
 @dataclass(frozen=True)
 class LogNormal:
-    r"""A log-normal prior of a parameter that is above 0: its logarithm is normal.
+    r"""A log-normal prior of a positive parameter: its logarithm is normal.
 
     .. math::
 
@@ -220,20 +223,22 @@ class LogNormal:
     def __post_init__(self) -> None:
         Normal(self.mean, self.sd)
 
-    def coded(self) -> tuple[int, float, float]:
-        """The prior as compiled code reads it."""
+    def encode(self) -> tuple[int, float, float]:
+        """Return the prior as compiled code reads it: code and two parameters."""
         return LOG_NORMAL, float(self.mean), float(self.sd)
 
     def draw(self, rng: np.random.Generator) -> float:
-        """A value from the prior."""
+        """Draw a value from the prior."""
         return float(rng.lognormal(self.mean, self.sd))
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
-        """The log density of each value; minus infinity at and below 0."""
-        there = values > 0.0
-        logs = np.log(np.where(there, values, 1.0))
+        """Return the log density of each value; minus infinity at and below 0."""
+        is_positive = values > 0.0
+        logs = np.log(np.where(is_positive, values, 1.0))
         return np.where(
-            there, NormalWeights(float(self.mean), float(self.sd)).log_density(logs) - logs, -np.inf
+            is_positive,
+            NormalWeights(float(self.mean), float(self.sd)).log_density(logs) - logs,
+            -np.inf,
         )
 
 
@@ -272,75 +277,82 @@ class Beta:
                     f" {value!r}."
                 )
 
-    def coded(self) -> tuple[int, float, float]:
-        """The prior as compiled code reads it."""
-        return SHARE, float(self.a), float(self.b)
+    def encode(self) -> tuple[int, float, float]:
+        """Return the prior as compiled code reads it: code and two parameters."""
+        return UNIT_INTERVAL, float(self.a), float(self.b)
 
     def draw(self, rng: np.random.Generator) -> float:
-        """A value from the prior."""
-        return min(max(float(rng.beta(self.a, self.b)), MIN_SHARE), 1.0 - MIN_SHARE)
+        """Draw a value from the prior."""
+        return min(max(float(rng.beta(self.a, self.b)), MIN_UNIT), 1.0 - MIN_UNIT)
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
-        """The log density of each value; minus infinity outside of 0 and 1."""
+        """Return the log density of each value; minus infinity outside of 0 and 1."""
         from scipy.special import betaln
 
-        there = (values > 0.0) & (values < 1.0)
-        x = np.where(there, values, 0.5)
+        is_inside = (values > 0.0) & (values < 1.0)
+        x = np.where(is_inside, values, 0.5)
         density = (
             (self.a - 1.0) * np.log(x) + (self.b - 1.0) * np.log1p(-x) - betaln(self.a, self.b)
         )
-        return np.where(there, density, -np.inf)
+        return np.where(is_inside, density, -np.inf)
 
 
 PRIORS = Normal, HalfNormal, LogNormal, Gamma, Beta
-NAMED = "Normal, HalfNormal, LogNormal, Gamma or Beta"
+PRIOR_NAMES = "Normal, HalfNormal, LogNormal, Gamma or Beta"
 
 
 def check_parameters(parameters: Any, log_prior: Any) -> None:
-    """Raise ArgumentError for what is no mapping from names to priors."""
+    """Raise ArgumentError unless `parameters` maps names to priors."""
     if not isinstance(parameters, Mapping):
         raise ArgumentError(
             "`parameters` must map fields of the data to priors, such as {'intercept': Normal(0,"
             f" 2)}}; got {parameters!r}."
         )
     for name, prior in parameters.items():
-        if name in TAKEN:
+        if name in RESERVED_NAMES:
             raise ArgumentError(
                 f"`parameters`: the name {name!r} is reserved in posteriors; rename the field."
             )
         if not isinstance(prior, PRIORS) and not (prior is None and log_prior is not None):
             raise ArgumentError(
-                f"The prior of {name!r} must be {NAMED} of thali.likelihoods, or None if log_prior"
-                f" is given; got {prior!r}."
+                f"The prior of {name!r} must be {PRIOR_NAMES} of thali.likelihoods, or None if"
+                f" log_prior is given; got {prior!r}."
             )
     if log_prior is not None and not parameters:
         raise ArgumentError("`log_prior` requires parameters; list them in `parameters`.")
 
 
-def start_of(parameters: Mapping[str, Any], fields: Any, log_prior: Any) -> np.ndarray:
-    """Where chains start: the values of the fields, which must be numbers that the priors allow."""
-    values = []
+def read_starting_values(parameters: Mapping[str, Any], fields: Any, log_prior: Any) -> np.ndarray:
+    """Return the starting values of parameters, the fields of the data.
+
+    They must be numbers that the priors allow.
+    """
+    starts = []
     for name, prior in parameters.items():
-        value = getattr(fields, name, None)
+        start = getattr(fields, name, None)
         if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or not math.isfinite(value)
+            isinstance(start, bool)
+            or not isinstance(start, int | float)
+            or not math.isfinite(start)
         ):
-            known = shorten(
-                [each for each in fields._fields if isinstance(getattr(fields, each), int | float)]
+            number_fields = shorten(
+                [
+                    field
+                    for field in fields._fields
+                    if isinstance(getattr(fields, field), int | float)
+                ]
             )
             raise ArgumentError(
                 f"The parameter {name!r} starts at the value of the data field {name!r}, which"
                 " must be a single finite number; the fields with a single number are:"
-                f" {known or 'none'}."
+                f" {number_fields or 'none'}."
             )
-        if prior is not None and not np.isfinite(prior.log_density(np.array([float(value)]))[0]):
+        if prior is not None and not np.isfinite(prior.log_density(np.array([float(start)]))[0]):
             raise ArgumentError(
-                f"The parameter {name!r} starts at {value:g}, where its prior {prior!r} has"
+                f"The parameter {name!r} starts at {start:g}, where its prior {prior!r} has"
                 " density 0; start it at a value that the prior allows."
             )
-        values.append(float(value))
+        starts.append(float(start))
     if log_prior is not None and not math.isfinite(
         float(getattr(log_prior, "py_func", log_prior)(fields))
     ):
@@ -348,99 +360,106 @@ def start_of(parameters: Mapping[str, Any], fields: Any, log_prior: Any) -> np.n
             "log_prior is not finite at the values of the data; change the starting values of the"
             " parameters."
         )
-    return np.array(values)
+    return np.array(starts)
 
 
 @generic
-def own_log_prior(likelihood: Any) -> None:
-    """The user's joint log prior of the parameters, which are fields of likelihood.data; default:
-    0."""
+def user_log_prior(likelihood: Any) -> None:
+    """Return the user's joint log prior of the parameters; default: 0.
+
+    The parameters are fields of likelihood.data.
+    """
 
 
-@own_log_prior.register(object)
+@user_log_prior.register(object)
 def _no_log_prior(likelihood: Any) -> Any:
+    """Return 0."""
     return 0.0
 
 
 @scalar
-def value_at(likelihood: Any, p: Any, x: Any) -> Any:
-    """The value of parameter p at place x of the line on which it is drawn, by logit of a share,
-    else by logarithm."""
-    kind = likelihood.kind[p]
-    if kind == SHARE:
+def value_on_line(likelihood: Any, p: Any, x: Any) -> Any:
+    """Return the value of parameter p at position x of its line.
+
+    The line is the logit for numbers in (0, 1), and the logarithm for positive numbers.
+    """
+    code = likelihood.kind[p]
+    if code == UNIT_INTERVAL:
         return 1.0 / (1.0 + math.exp(-min(max(x, -MAX_LOGIT), MAX_LOGIT)))
-    return (
-        math.exp(min(x, 700.0))
-        if kind == ABOVE_ZERO or kind == HALF_NORMAL or kind == LOG_NORMAL
-        else x
-    )
+    if code == ABOVE_ZERO or code == HALF_NORMAL or code == LOG_NORMAL:
+        return math.exp(min(x, 700.0))
+    return x
 
 
 @scalar
-def place_of(likelihood: Any, p: Any, value: Any) -> Any:
-    """The place of a value of parameter p on that line."""
-    kind = likelihood.kind[p]
-    if kind == SHARE:
+def position_on_line(likelihood: Any, p: Any, value: Any) -> Any:
+    """Return the position of a value of parameter p on its line."""
+    code = likelihood.kind[p]
+    if code == UNIT_INTERVAL:
         return min(max(math.log(value) - math.log1p(-value), -MAX_LOGIT), MAX_LOGIT)
-    return (
-        math.log(value)
-        if kind == ABOVE_ZERO or kind == HALF_NORMAL or kind == LOG_NORMAL
-        else value
-    )
+    if code == ABOVE_ZERO or code == HALF_NORMAL or code == LOG_NORMAL:
+        return math.log(value)
+    return value
 
 
 @part
-def log_density_at(likelihood: Any, c: Any, b: Any, p: Any, x: Any) -> Any:
-    """Log density of place x of parameter p given everything else, at the inverse temperature of
-    the chain."""
-    c.parameters[p] = value_at(likelihood, p, x)
-    at = seen(likelihood, c)
-    total = b.real[BETA] * whole_of_state(at, b, b.whole[COLUMNS]) + own_log_prior(at)
-    kind, first, second = likelihood.kind[p], likelihood.first[p], likelihood.second[p]
-    if kind == REAL or kind == LOG_NORMAL:
-        total -= 0.5 * ((x - first) / second) ** 2
-    elif kind == ABOVE_ZERO:
-        total += first * x - second * c.parameters[p]
-    elif kind == HALF_NORMAL:
-        total += x - 0.5 * (c.parameters[p] / second) ** 2
-    elif kind == SHARE:
+def line_log_density(likelihood: Any, c: Any, b: Any, p: Any, x: Any) -> Any:
+    """Return the log density of position x of parameter p, given all else.
+
+    It is computed at the inverse temperature of the chain.
+    """
+    c.parameters[p] = value_on_line(likelihood, p, x)
+    likelihood_at = insert_parameters(likelihood, c)
+    total = b.real[BETA] * state_log_likelihood(
+        likelihood_at, b, b.whole[COLUMNS]
+    ) + user_log_prior(likelihood_at)
+    code, prior_first, prior_second = likelihood.kind[p], likelihood.first[p], likelihood.second[p]
+    if code == REAL or code == LOG_NORMAL:
+        total -= 0.5 * ((x - prior_first) / prior_second) ** 2
+    elif code == ABOVE_ZERO:
+        total += prior_first * x - prior_second * c.parameters[p]
+    elif code == HALF_NORMAL:
+        total += x - 0.5 * (c.parameters[p] / prior_second) ** 2
+    elif code == UNIT_INTERVAL:
         if abs(x) > MAX_LOGIT:
             return -np.inf
-        total -= first * math.log1p(math.exp(-x)) + second * math.log1p(math.exp(x))
+        total -= prior_first * math.log1p(math.exp(-x)) + prior_second * math.log1p(math.exp(x))
     return total
 
 
-def draw_by_slices(likelihood: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
-    """Each parameter in turn, by a slice sampler with stepping out (Neal 2003), which adapts to any
-    scale."""
+def draw_parameters_by_slice(likelihood: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+    """Draw each parameter by slice sampling with stepping out (Neal 2003).
+
+    It adapts to any scale.
+    """
     for p in range(c.parameters.shape[0]):
-        now = place_of(likelihood, p, c.parameters[p])
-        kind = likelihood.kind[p]
-        width = likelihood.second[p] if kind == REAL or kind == LOG_NORMAL else 1.0
-        level = log_density_at(likelihood, c, b, p, now) - rng.standard_exponential()
-        low = now - width * rng.random()
+        position = position_on_line(likelihood, p, c.parameters[p])
+        code = likelihood.kind[p]
+        width = likelihood.second[p] if code == REAL or code == LOG_NORMAL else 1.0
+        level = line_log_density(likelihood, c, b, p, position) - rng.standard_exponential()
+        low = position - width * rng.random()
         high = low + width
-        left = int(rng.random() * MAX_STEPS)
-        right = MAX_STEPS - 1 - left
-        while left > 0 and log_density_at(likelihood, c, b, p, low) > level:
+        left_steps = int(rng.random() * MAX_STEPS)
+        right_steps = MAX_STEPS - 1 - left_steps
+        while left_steps > 0 and line_log_density(likelihood, c, b, p, low) > level:
             low -= width
-            left -= 1
-        while right > 0 and log_density_at(likelihood, c, b, p, high) > level:
+            left_steps -= 1
+        while right_steps > 0 and line_log_density(likelihood, c, b, p, high) > level:
             high += width
-            right -= 1
+            right_steps -= 1
         while True:
-            drawn = low + (high - low) * rng.random()
-            if log_density_at(likelihood, c, b, p, drawn) >= level or drawn == now:
+            proposal = low + (high - low) * rng.random()
+            if line_log_density(likelihood, c, b, p, proposal) >= level or proposal == position:
                 break
-            if drawn < now:
-                low = drawn
+            if proposal < position:
+                low = proposal
             else:
-                high = drawn
-        c.parameters[p] = value_at(likelihood, p, drawn)
+                high = proposal
+        c.parameters[p] = value_on_line(likelihood, p, proposal)
     operations.rebuild_cache(likelihood, c, b)
 
 
-def note_values(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
-    """Write them down."""
+def record_values(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+    """Record the values of all parameters."""
     for p in range(c.parameters.shape[0]):
         extra[draw, p] = c.parameters[p]
