@@ -189,7 +189,7 @@ def apply_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -
 def weight_gradient(likelihood: Any, c: Any, b: Any, k: Any, i: Any) -> None:
     """Return the derivative by a weight that option i shares with pattern k.
 
-    Only the sampler `conjugate` needs it.
+    Only the sampler `sweep_conjugate` needs it.
     """
 
 
@@ -305,7 +305,7 @@ def log_likelihood(likelihood: Any, c: Any, b: Any) -> None:
 def draw_weights(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
     """Draw the weight of every column exactly from its conditional.
 
-    Only the sampler `conjugate` needs it.
+    Only the sampler `sweep_conjugate` needs it.
     """
 
 
