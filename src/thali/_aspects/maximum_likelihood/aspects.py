@@ -42,8 +42,7 @@ class KnownAspects:
 
 
 def build_known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownAspects:
-    """Build the aspects from the arguments of a model; raise if they are learned or misfit the
-    options."""
+    """Build the aspects from a model's arguments; raise if they are learned or misfit."""
     check_allowed("unique", unique, (True, False))
     is_learned = isinstance(aspects, bool | int | float | np.number | Tree)
     if is_learned or (isinstance(aspects, str) and normalise_aspects(aspects) != "unique"):
