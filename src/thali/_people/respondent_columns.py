@@ -235,9 +235,8 @@ class RespondentCovariates(NamedTuple):
                 if name == column
                 else cells.astype(str) == _label_in(name, column)
             )
-            covariates[:, 1 + index] = (np.asarray(values, float) - self.mean[index]) / self.sd[
-                index
-            ]
+            deviation = np.asarray(values, float) - self.mean[index]
+            covariates[:, 1 + index] = deviation / self.sd[index]
         for column, rows in self.find_unknown_labels(table).items():
             label = str(table.loc[:, column].iloc[int(rows.argmax())])
             labels = shorten(sorted(self.list_labels()[column]))
