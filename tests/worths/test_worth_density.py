@@ -6,7 +6,7 @@ from decimal import MAX_EMAX, Context, Decimal, localcontext
 import numpy as np
 import pytest
 from scipy.stats import halfnorm, norm
-from worth_problems import naive, random_density, spreads_of
+from worth_problems import build_spreads, naive, random_density
 
 from thali._paired.more_votes import Vote
 from thali._worths.density import add_bordered, compute_derivatives, split_probabilities
@@ -28,7 +28,7 @@ def made(lapse, ties, sizes):
         0.4 if n_periods > 1 else None,
         0.6 if bias else None,
     )
-    return density, points, spreads_of(1.6, tau, drift, bias_sd)
+    return density, points, build_spreads(1.6, tau, drift, bias_sd)
 
 
 @pytest.mark.parametrize(("lapse", "ties", "sizes"), SETTINGS)
