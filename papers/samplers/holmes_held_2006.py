@@ -145,7 +145,9 @@ def run(
             for k in range(problem.classes):
                 for j in range(state.coef.shape[1]):
                     coefs[row, k, j] = state.coef[k, j]
-            likelihoods[row] = logit_log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
+            likelihoods[row] = logit_log_likelihood(
+                problem.codes, problem.counts, state.linear, 1.0
+            )
             scales[row, 0] = state.real[ETA]
 
 

@@ -26,6 +26,7 @@ def _register_pair_selection(cls: Any) -> None:
 
     @select_group_likelihood.register(cls)
     def _pairs(pairs: Any, g: Any) -> Any:
+        """Return the pairs of group g."""
         return cls(
             pairs.start[g],
             pairs.neighbour[g],
@@ -42,6 +43,7 @@ def _register_covariate_selection(cls: Any) -> None:
 
     @select_group_likelihood.register(cls)
     def _pairs(pairs: Any, g: Any) -> Any:
+        """Return the pairs with covariates of group g."""
         return cls(
             pairs.start[g],
             pairs.neighbour[g],

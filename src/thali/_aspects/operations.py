@@ -151,12 +151,15 @@ def is_scale_free(likelihood: Any) -> None:
 
 @generic
 def delta_unique(likelihood: Any, c: Any, b: Any, i: Any, d: Any) -> None:
-    """Return the change if the unique weight s[i] grows by d."""
+    """Return the log-likelihood change if the unique weight s[i] grows by d."""
 
 
 @generic
 def delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Return the change if option i joins pattern k (d = w[k]) or leaves (d = -w[k])."""
+    """Return the log-likelihood change if option i joins pattern k or leaves it.
+
+    d is w[k] or -w[k].
+    """
 
 
 @generic
@@ -186,7 +189,7 @@ def apply_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -
 def weight_gradient(likelihood: Any, c: Any, b: Any, k: Any, i: Any) -> None:
     """Return the derivative by a weight that option i shares with pattern k.
 
-    Only the sampler `conjugate` needs it.
+    Only the sampler `sweep_conjugate` needs it.
     """
 
 
@@ -200,7 +203,7 @@ def weight_curvature(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, i: A
 
 @generic
 def delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Return the change if the weight of pattern k grows by d.
+    """Return the log-likelihood change if the weight of pattern k grows by d.
 
     Row K is the birth of a column; d = -w[k] is a death.
     """
@@ -208,7 +211,7 @@ def delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Non
 
 @generic
 def delta_compensated_member(likelihood: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
-    """Return the change if option i joins column k and s[i] falls by d.
+    """Return the log-likelihood change if option i joins column k and s[i] falls by d.
 
     Mass d moves from {i} and from pattern k to their union. Row k may be real-valued if
     `delta_block` or `delta_transfer` has its default.
@@ -217,7 +220,7 @@ def delta_compensated_member(likelihood: Any, c: Any, b: Any, i: Any, k: Any, d:
 
 @generic
 def delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
-    """Return the change if several memberships of option i are flipped.
+    """Return the log-likelihood change if several memberships of option i are flipped.
 
     Columns b.order[t] are flipped for the bits t < size of code, and s[i] -= mass. The default is
     delta_compensated_member of the scratch row, which contains the signed sum of these columns; it
@@ -227,7 +230,7 @@ def delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, m
 
 @generic
 def delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
-    """Return the change if column k becomes the scratch row.
+    """Return the log-likelihood change if column k becomes the scratch row.
 
     Column k loses or gains the owners of `partner`, and w[partner] -= d with d = +-w[k]. The
     default is delta_compensated_member of each of these owners and the other owners of k; it is
@@ -237,7 +240,7 @@ def delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any
 
 @generic
 def delta_compensated_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Return the change if w[k] grows by d and each owner's s[i] falls by d."""
+    """Return the log-likelihood change if w[k] grows by d and each owner's s[i] falls by d."""
 
 
 @generic
@@ -302,7 +305,7 @@ def log_likelihood(likelihood: Any, c: Any, b: Any) -> None:
 def draw_weights(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
     """Draw the weight of every column exactly from its conditional.
 
-    Only the sampler `conjugate` needs it.
+    Only the sampler `sweep_conjugate` needs it.
     """
 
 

@@ -219,6 +219,7 @@ class LatentClassResults(PosteriorResults):
             """Return a function of a question slice: times class g was asked each."""
 
             def count_in_slice(part: slice) -> np.ndarray:
+                """Count how often each question was asked, (questions, draws)."""
                 rows = np.flatnonzero((question >= part.start) & (question < part.stop))
                 is_member = class_index[:, respondent[rows]] == g
                 n_asked = np.zeros((part.stop - part.start, len(draws)))

@@ -82,6 +82,7 @@ class TripletResults(ObjectResults):
         constant = None if self.posterior.constant is None else self.posterior.constant[draws]
 
         def compute_slice(questions: slice) -> np.ndarray:
+            """Return answer probabilities of a slice of questions, (draws, answers)."""
             start, first, second = slice_sets(data.start, questions, data.first, data.second)
             p = compute_triplet_probabilities(columns, constant, start, first, second, link, lapse)
             return p / np.repeat(np.add.reduceat(p, start[:-1], axis=1), np.diff(start), axis=1)

@@ -356,7 +356,7 @@ def _apply_unique(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> None:
 
 @operations.delta_member.register(Judgements)
 def _delta_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the change if option i joins or leaves pattern k."""
+    """Return the log-likelihood change if option i joins or leaves pattern k."""
     return row_delta(judgements, c, b, k, i, d)
 
 
@@ -405,7 +405,7 @@ def _weight_curvature(judgements: Any, c: Any, b: Any, k: Any, partner: Any, i: 
 
 @operations.delta_compensated_member.register(Judgements)
 def _delta_compensated_member(judgements: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
-    """Return the change if option i joins pattern k."""
+    """Return the log-likelihood change if option i joins pattern k."""
     return row_delta(judgements, c, b, k, i, d)
 
 
@@ -418,7 +418,7 @@ def _apply_compensated_member(judgements: Any, c: Any, b: Any, i: Any, k: Any, d
 @operations.delta_weight.register(Judgements)
 @operations.delta_compensated_weight.register(Judgements)
 def _delta_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return the change if the weight of pattern k grows by d."""
+    """Return the log-likelihood change if the weight of pattern k grows by d."""
     pairs = count_inner_judgements(judgements, b, k, m)
     return d * (sum_inner(c.residual, b, k) - 0.5 * d * pairs) / c.real[VARIANCE]
 

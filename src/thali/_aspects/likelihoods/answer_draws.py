@@ -31,6 +31,7 @@ def build_comparison_probabilities(
     cells = data.cells
 
     def compute_slice(questions: slice) -> np.ndarray:
+        """Return outcome probabilities of a slice of questions, (draws, outcomes)."""
         lift = (
             None if beta is None or not beta.shape[1] else CovariateLift(beta, cells.x[questions])
         )
@@ -50,6 +51,7 @@ def build_choice_probabilities(
     """Build a function from question slices to choice probabilities of set members."""
 
     def compute_slice(questions: slice) -> np.ndarray:
+        """Return choice probabilities of a slice of sets, (draws, members)."""
         start, members = slice_sets(data.start, questions, data.members)
         return compute_set_probabilities(columns, start, members, lapse)
 

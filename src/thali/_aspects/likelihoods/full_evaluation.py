@@ -44,7 +44,7 @@ def propose_change(likelihood: Any, c: Any, b: Any, n_columns: Any) -> Any:
 
 
 def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the change if option i joins or leaves pattern k."""
+    """Return the log-likelihood change if option i joins or leaves pattern k."""
     b.Z[k, i] = 1.0 - b.Z[k, i]
     change = propose_change(likelihood, c, b, b.whole[COLUMNS])
     b.Z[k, i] = 1.0 - b.Z[k, i]
@@ -52,7 +52,7 @@ def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> An
 
 
 def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return the change if the weight of pattern k grows by d."""
+    """Return the log-likelihood change if the weight of pattern k grows by d."""
     n_columns = b.whole[COLUMNS]
     last_column = n_columns - 1
     w = b.w[k]

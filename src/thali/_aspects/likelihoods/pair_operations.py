@@ -147,7 +147,7 @@ def weight_change_by_side(b: Any, k: Any, m: Any, d: Any) -> Any:
 
 @register_operation(operations.delta_weight)
 def _delta_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return the change if the weight of pattern k grows by d."""
+    """Return the log-likelihood change if the weight of pattern k grows by d."""
     side, masses, columns = weight_change_by_side(b, k, m, d)
     change = 0.0
     for i in range(b.Z.shape[1] - 1):
@@ -168,7 +168,7 @@ def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 
 @register_operation(operations.delta_compensated_member)
 def _delta_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
-    """Return the change if i joins column k and s[i] falls by d."""
+    """Return the log-likelihood change if i joins column k and s[i] falls by d."""
     g = 1.0 if d > 0.0 else -1.0
     return row_delta(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
 
@@ -183,7 +183,7 @@ def _apply_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any
 
 @register_operation(operations.delta_compensated_weight)
 def _delta_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return the change if w[k] grows by d and owners' unique weights fall."""
+    """Return the log-likelihood change if w[k] grows by d and owners' unique weights fall."""
     change = 0.0
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] != 0.0:

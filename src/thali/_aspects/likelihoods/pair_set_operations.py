@@ -64,7 +64,7 @@ def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
 
 @operations.delta_member.register(AnsweredPairSets)
 def _delta_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the change if option i joins or leaves pattern k."""
+    """Return the log-likelihood change if option i joins or leaves pattern k."""
     return evaluate_member_change(sets, c, b, k, i, d, False)
 
 
@@ -76,7 +76,7 @@ def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
 
 @operations.delta_weight.register(AnsweredPairSets)
 def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return the change if the weight of pattern k grows by d."""
+    """Return the log-likelihood change if the weight of pattern k grows by d."""
     return evaluate_shared_change(sets, c, b, k, k, d, False)
 
 
@@ -92,7 +92,7 @@ def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 
 @operations.delta_transfer.register(AnsweredPairSets)
 def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
-    """Return the change if owners of `partner` move to or from column k."""
+    """Return the log-likelihood change if owners of `partner` move to or from column k."""
     return evaluate_shared_change(sets, c, b, partner, k if d > 0.0 else scratch_index(b), d, False)
 
 

@@ -231,7 +231,7 @@ def settle_sets(sets: Any, c: Any, n_touched: Any, is_kept: Any) -> Any:
 
 @part
 def evaluate_member_change(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any, is_kept: Any) -> Any:
-    """Return the change if i's shared weight with owners of k grows by d."""
+    """Return the log-likelihood change if i's shared weight with owners of k grows by d."""
     n_touched = 0
     for t in range(sets.pair_start[i], sets.pair_start[i + 1]):
         if b.Z[k, sets.other[t]] != 0.0:
@@ -245,7 +245,7 @@ def evaluate_member_change(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any, is
 def evaluate_shared_change(
     sets: Any, c: Any, b: Any, k: Any, second_row: Any, d: Any, is_kept: Any
 ) -> Any:
-    """Return the change if shared weights of owners of k and `rest` grow by d.
+    """Return the log-likelihood change if shared weights of owners of k and `rest` grow by d.
 
     The two patterns are equal, or have no owner in common.
     """

@@ -196,7 +196,7 @@ def swap_rows(b: Any, k: Any, second_row: Any) -> None:
 
 @operations.delta_unique.register(OfferedSets)
 def _delta_unique(sets: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
-    """Return the change if s[i] grows by d."""
+    """Return the log-likelihood change if s[i] grows by d."""
     return evaluate_change(sets, c, b, UNIQUE, i, 0, 0, d, False)
 
 
@@ -208,7 +208,7 @@ def _apply_unique(sets: Any, c: Any, b: Any, i: Any, d: Any) -> None:
 
 @operations.delta_member.register(OfferedSets)
 def _delta_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the change if option i joins or leaves pattern k."""
+    """Return the log-likelihood change if option i joins or leaves pattern k."""
     return evaluate_change(sets, c, b, MEMBER, i, k, 0, d, False)
 
 
@@ -220,7 +220,7 @@ def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
 
 @operations.delta_weight.register(OfferedSets)
 def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return the change if the weight of pattern k grows by d."""
+    """Return the log-likelihood change if the weight of pattern k grows by d."""
     return evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, False)
 
 
@@ -232,7 +232,7 @@ def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 
 @operations.delta_compensated_weight.register(OfferedSets)
 def _delta_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return the change if w[k] grows by d and owners' unique weights fall."""
+    """Return the log-likelihood change if w[k] grows by d and owners' unique weights fall."""
     return evaluate_change(sets, c, b, COMPENSATED_WEIGHT, 0, k, 0, d, False)
 
 
@@ -244,7 +244,7 @@ def _apply_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any)
 
 @operations.delta_compensated_member.register(OfferedSets)
 def _delta_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
-    """Return the change if option i joins column k and s[i] falls by d."""
+    """Return the log-likelihood change if option i joins column k and s[i] falls by d."""
     return evaluate_change(sets, c, b, COMPENSATED_MEMBER, i, k, 0, d, False)
 
 
@@ -256,7 +256,7 @@ def _apply_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any)
 
 @operations.delta_block.register(OfferedSets)
 def _delta_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> Any:
-    """Return the change if memberships of option i are flipped."""
+    """Return the log-likelihood change if memberships of option i are flipped."""
     return evaluate_change(sets, c, b, BLOCK, i, size, code, mass, False)
 
 
@@ -268,7 +268,7 @@ def _apply_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: 
 
 @operations.delta_transfer.register(OfferedSets)
 def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
-    """Return the change if owners of `partner` move to or from column k."""
+    """Return the log-likelihood change if owners of `partner` move to or from column k."""
     return evaluate_change(sets, c, b, TRANSFER, 0, k, partner, d, False)
 
 

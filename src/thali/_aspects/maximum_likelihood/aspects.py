@@ -42,8 +42,7 @@ class KnownAspects:
 
 
 def build_known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownAspects:
-    """Build the aspects from the arguments of a model; raise if they are learned or misfit the
-    options."""
+    """Build the aspects from a model's arguments; raise if they are learned or misfit."""
     check_allowed("unique", unique, (True, False))
     is_learned = isinstance(aspects, bool | int | float | np.number | Tree)
     if is_learned or (isinstance(aspects, str) and normalise_aspects(aspects) != "unique"):
@@ -149,17 +148,17 @@ def _find_unidentified(
     given_aspects: KnownAspects, first: np.ndarray, second: np.ndarray
 ) -> list[str]:
     """Return aspects whose weights can change without changing any of these probabilities."""
-    sides = compute_exclusive_aspects(given_aspects.owners, first, second)
+    patterns = compute_exclusive_aspects(given_aspects.owners, first, second)
     # Random weights, to avoid coincidental dependence.
     weights = np.exp(
         np.random.default_rng(20061972).normal(0.0, 0.5, given_aspects.owners.shape[1])
     )
-    ij, ji = (side @ weights for side in sides)
+    ij, ji = (pattern @ weights for pattern in patterns)
     # A side without any aspect always loses, so its pair carries no information about weights.
     is_informative = (ij > 0.0) & (ji > 0.0)
-    change = scale_pattern(sides[0], weights, np.where(is_informative, ij, np.inf)) - scale_pattern(
-        sides[1], weights, np.where(is_informative, ji, np.inf)
-    )
+    change = scale_pattern(
+        patterns[0], weights, np.where(is_informative, ij, np.inf)
+    ) - scale_pattern(patterns[1], weights, np.where(is_informative, ji, np.inf))
     gram = change.T @ change
     gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
     eigenvalues, vectors = np.linalg.eigh(gram)

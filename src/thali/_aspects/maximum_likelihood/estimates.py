@@ -449,12 +449,14 @@ class Estimates:
         return np.sign(difference) * np.sqrt(np.maximum(2.0 * contributions, 0.0))
 
     def probabilities(
-        self, first: np.ndarray, second: np.ndarray, x: np.ndarray | None = None
+        self, first_options: np.ndarray, second_options: np.ndarray, x: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the probability that the first of each pair is chosen, with covariates x."""
         ij, ji = (
-            side @ self.maximum.working
-            for side in compute_exclusive_aspects(self.known.owners, first, second)
+            pattern @ self.maximum.working
+            for pattern in compute_exclusive_aspects(
+                self.known.owners, first_options, second_options
+            )
         )
         if x is not None:
             ij, ji = lift_advantages(ij, ji, x @ self.covariate_coefficients)

@@ -205,11 +205,13 @@ def _build_judgement_problem(
 
 
 def _select_shared_features(
-    owners: np.ndarray, first: np.ndarray, second: np.ndarray, has_constant: bool
+    owners: np.ndarray, first_objects: np.ndarray, second_objects: np.ndarray, has_constant: bool
 ) -> np.ndarray:
     """Return distinct features shared by each pair (pairs, K), with a constant at the end."""
     distinct_features = np.unique(owners[owners.sum(axis=1) > 1], axis=0)
-    shared = (distinct_features[:, first] & distinct_features[:, second]).T.astype(float)
+    shared = (distinct_features[:, first_objects] & distinct_features[:, second_objects]).T.astype(
+        float
+    )
     return np.column_stack([shared, np.ones(len(shared))]) if has_constant else shared
 
 
@@ -231,11 +233,11 @@ class _FeaturePosterior(Target[_FeaturePoint]):
             self._problem.value(weights) + self._shape * logs.sum() - self._rate * weights.sum(),
         )
 
-    def move_point(self, here: _FeaturePoint, change: np.ndarray) -> _FeaturePoint:
-        return self.look(here.logs + change)
+    def move_point(self, point: _FeaturePoint, change: np.ndarray) -> _FeaturePoint:
+        return self.look(point.logs + change)
 
-    def slope(self, here: _FeaturePoint) -> Slope:
-        weights = np.exp(here.logs)
+    def slope(self, point: _FeaturePoint) -> Slope:
+        weights = np.exp(point.logs)
         derivatives = self._problem.compute_derivatives(weights)
         curve = -derivatives.hessian * weights * weights[:, None] + np.diag(self._rate * weights)
         return Slope(

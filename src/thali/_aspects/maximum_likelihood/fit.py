@@ -160,9 +160,9 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
         return
     # random weights, to avoid coincidental dependence
     weights = np.exp(np.random.default_rng(20061972).normal(0.0, 0.5, owners.shape[1]))
-    first, second = compute_exclusive_aspects(owners, cells.first, cells.second)
-    change = scale_pattern(first, weights, first @ weights) - scale_pattern(
-        second, weights, second @ weights
+    first_patterns, second_patterns = compute_exclusive_aspects(owners, cells.first, cells.second)
+    change = scale_pattern(first_patterns, weights, first_patterns @ weights) - scale_pattern(
+        second_patterns, weights, second_patterns @ weights
     )
     x = cells.x / compute_covariate_sizes(data)
     gram = change.T @ change
@@ -248,8 +248,10 @@ def refine_cells(small: Estimates, large: Estimates) -> Estimates:
     column_indices = [names.index(name) for name in kept_names]
     cells = large.data.cells
     x = cells.x[:, column_indices] / compute_covariate_sizes(small.data)
-    first, second = compute_exclusive_aspects(small.known.owners, cells.first, cells.second)
-    problem = replace(large.problem, first=first, second=second, extra=x)
+    first_patterns, second_patterns = compute_exclusive_aspects(
+        small.known.owners, cells.first, cells.second
+    )
+    problem = replace(large.problem, first=first_patterns, second=second_patterns, extra=x)
     maximum: Maximum = small.maximum
     return Estimates(
         large.data.with_covariates(kept_names),

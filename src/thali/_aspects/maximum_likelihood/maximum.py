@@ -142,20 +142,22 @@ class _LogWeightTarget(Target[LogWeightPoint]):
         """Evaluate the log-likelihood at a point."""
         return LogWeightPoint(logs, beta, float(self._problem.terms(np.exp(logs), beta).sum()))
 
-    def move_point(self, here: LogWeightPoint, change: np.ndarray) -> LogWeightPoint:
-        logs, beta = self.change_parameters(here, change)
+    def move_point(self, point: LogWeightPoint, change: np.ndarray) -> LogWeightPoint:
+        logs, beta = self.change_parameters(point, change)
         return self.look(logs - logs[self._free].max(), beta)
 
     def change_parameters(
-        self, here: LogWeightPoint, change: np.ndarray
+        self, point: LogWeightPoint, change: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return log weights and coefficients after a change of the free ones."""
         full_change = np.zeros(len(self._moving))
         full_change[self._moving] = change
-        return here.logs + full_change[: len(here.logs)], here.beta + full_change[len(here.logs) :]
+        return point.logs + full_change[: len(point.logs)], point.beta + full_change[
+            len(point.logs) :
+        ]
 
-    def slope(self, here: LogWeightPoint) -> Slope:
-        derivatives = self._problem.compute_derivatives(np.exp(here.logs), here.beta)
+    def slope(self, point: LogWeightPoint) -> Slope:
+        derivatives = self._problem.compute_derivatives(np.exp(point.logs), point.beta)
         curvature = -derivatives.hessian[np.ix_(self._moving, self._moving)]
         metric = derivatives.information[self._moving]
         metric = metric + 1e-10 * metric.max(initial=1e-300)
@@ -190,13 +192,13 @@ def polish(
     target = _LogWeightTarget(problem, np.concatenate([is_free, np.full(len(beta), with_beta)]))
     previous_size = np.inf
     for _ in range(12):
-        here = LogWeightPoint(logs, beta, np.nan)
-        step = target.solve(target.slope(here), 0.0)
+        point = LogWeightPoint(logs, beta, np.nan)
+        step = target.solve(target.slope(point), 0.0)
         if step is None or not (size := np.abs(step.change).max(initial=0.0)) < min(
             previous_size / 2, 1e-2
         ):
             break
-        (logs, beta), previous_size = target.change_parameters(here, step.change), size
+        (logs, beta), previous_size = target.change_parameters(point, step.change), size
     return logs, beta
 
 
@@ -228,18 +230,18 @@ class _LogPosteriorTarget(_LogWeightTarget):
             log_posterior += beta[-1] - np.exp(beta[-1])
         return LogWeightPoint(logs, beta, float(log_posterior))
 
-    def slope(self, here: LogWeightPoint) -> Slope:
-        slope, k, m = super().slope(here), len(here.logs), len(self._sizes)
-        share = np.exp(here.logs - here.logs.max())
+    def slope(self, point: LogWeightPoint) -> Slope:
+        slope, k, m = super().slope(point), len(point.logs), len(self._sizes)
+        share = np.exp(point.logs - point.logs.max())
         share = share / share.sum()
         gradient, curvature = slope.gradient.copy(), slope.curvature.copy()
         gradient[:k] += 1.0 - k * share
         curvature[:k, :k] += k * (np.diag(share) - np.outer(share, share))
-        gradient[k : k + m] -= here.beta[:m] / self._sizes**2
+        gradient[k : k + m] -= point.beta[:m] / self._sizes**2
         curvature[np.arange(k, k + m), np.arange(k, k + m)] += 1.0 / self._sizes**2
         if self._problem.tied is not None:
-            gradient[-1] += 1.0 - np.exp(here.beta[-1])
-            curvature[-1, -1] += np.exp(here.beta[-1])
+            gradient[-1] += 1.0 - np.exp(point.beta[-1])
+            curvature[-1, -1] += np.exp(point.beta[-1])
         return Slope(gradient, curvature, slope.metric)
 
 

@@ -55,10 +55,13 @@ class PairProblem(QuestionProblem):
     @property
     def asked(self) -> Questions:  # type: ignore[override]
         """The pairs with counts of their outcomes: first, tie (if it is an outcome), second."""
-        sides = (
+        outcome_counts = (
             (self.wins, self.losses) if self.tied is None else (self.wins, self.tied, self.losses)
         )
-        return Questions(len(sides) * np.arange(len(self.wins) + 1), np.column_stack(sides).ravel())
+        return Questions(
+            len(outcome_counts) * np.arange(len(self.wins) + 1),
+            np.column_stack(outcome_counts).ravel(),
+        )
 
     @property
     def counts(self) -> np.ndarray:
@@ -72,7 +75,9 @@ class PairProblem(QuestionProblem):
 
     def is_concave(self) -> bool:
         """Return whether every pair compares single aspects, without lapses."""
-        one_each = all(bool((side.sum(axis=1) <= 1).all()) for side in (self.first, self.second))
+        one_each = all(
+            bool((pattern.sum(axis=1) <= 1).all()) for pattern in (self.first, self.second)
+        )
         return one_each and self.lapse == 0.0
 
     def count_aspect_choices(self) -> tuple[np.ndarray, np.ndarray]:
@@ -265,27 +270,27 @@ def build_problem(
         )
     cells = data.cells
     extra = np.zeros((len(cells.pair), 0)) if extra is None else extra
-    sides = compute_exclusive_aspects(owners, cells.first, cells.second)
+    patterns = compute_exclusive_aspects(owners, cells.first, cells.second)
     return PairProblem(
-        cells.wins, cells.losses, *sides, extra, float(lapse), cells.tied if ties else None
+        cells.wins, cells.losses, *patterns, extra, float(lapse), cells.tied if ties else None
     )
 
 
 def compute_exclusive_aspects(
-    owners: np.ndarray, first: np.ndarray, second: np.ndarray
+    owners: np.ndarray, first_options: np.ndarray, second_options: np.ndarray
 ) -> tuple[Any, Any]:
     """Return the aspects that only the first, and only the second, option of each pair owns."""
-    if len(first) * owners.shape[1] <= MAX_DENSE:
-        a, b = owners[first], owners[second]
+    if len(first_options) * owners.shape[1] <= MAX_DENSE:
+        a, b = owners[first_options], owners[second_options]
         return (a & ~b).astype(float), (b & ~a).astype(float)
     from scipy.sparse import csr_array
 
     sparse = csr_array(owners.astype(float))
-    a, b = sparse[first], sparse[second]
+    a, b = sparse[first_options], sparse[second_options]
     common = a.multiply(b)
     exclusive = csr_array(a - common), csr_array(b - common)
-    for side in exclusive:
-        side.eliminate_zeros()
+    for pattern in exclusive:
+        pattern.eliminate_zeros()
     return exclusive
 
 

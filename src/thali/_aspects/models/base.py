@@ -266,8 +266,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
     def features(
         self, min_probability: float = 0.05, similar: float | None = None, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
-        """Return the features with members, posterior probability (of at least one copy) and
-        weight.
+        """Return the features with members, posterior probability and weight.
 
         Parameters
         ----------

@@ -383,8 +383,7 @@ class ChoiceAnswers(LatentFeatures):
         goal: Any = "everything",
         random_seed: Any = 1,
     ) -> "pandas.DataFrame":
-        """Return the sets of options whose choices are expected to be most informative; see
-        `next_pairs`.
+        """Return the sets whose choices are expected to be most informative; see `next_pairs`.
 
         Parameters
         ----------

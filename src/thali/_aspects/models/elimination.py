@@ -321,7 +321,7 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
     def features(
         self, min_probability: float = 0.05, similar: float | None = None, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
-        """Return the aspects with members, posterior probability (of at least one copy) and weight.
+        """Return the aspects with members, posterior probability and weight.
 
         Parameters
         ----------

@@ -143,6 +143,7 @@ def build_sampling(
         return population.build_tree(draws, source, parts, task, attrs)
 
     def tempered(sweeps: int) -> Sampling[Any] | None:
+        """Build the restart with tempering; None if it does not apply."""
         share = remaining_budget(sweeps, bound.sweep)
         if not task.may_temper or share < MIN_BUDGET_SHARE:
             return None

@@ -51,8 +51,7 @@ class Population(ABC):
         return str(data)
 
     def check_data(self, data: Any) -> Any:
-        """Return the data, with ties and covariates counted; raise if they do not fit this
-        population."""
+        """Return the data with ties and covariates treated; raise for other populations."""
         return data
 
     @abstractmethod

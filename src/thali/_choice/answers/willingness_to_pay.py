@@ -66,17 +66,8 @@ def tabulate_willingness_to_pay(
     from thali._tables import Table
 
     ci = check_probability(ci)
-    weights = compute_weights(chooser, people, respondent_weights)
-    if weights is None:
-        raise ArgumentError(
-            "New respondents have no individual willingness to pay; set `people='respondents'`."
-        )
+    weights = _select_payers(chooser, people, respondent_weights)
     prices, changes = read_tested_prices(chooser, price), list_level_changes(chooser, price)
-    if not changes:
-        raise ArgumentError(
-            Argument("price"),
-            f": {price!r} is the only attribute, so there is nothing to pay for; add attributes.",
-        )
     names = chooser.data.scheme.names
     columns = ["attribute", "level", "over"]
     labels = [(names[change.attribute], *change.names) for change in changes]
@@ -117,15 +108,9 @@ def tabulate_willingness_to_pay(
         )
         spread = {"respondents_low": low, "respondents_high": high}
     else:
-        median, ends, spread = (
-            by_respondent[0],
-            _compute_confidence_set(fewer, prices, changes, ci)[:, 0],
-            {},
-        )
-        variances = fewer.delta_covariance(
-            lambda chooser_at: compute_compensations(chooser_at, prices, changes)[..., None]
-        )
-        errors = np.where(np.abs(median) < limit, np.sqrt(variances[0, :, 0, 0]), np.nan)
+        median, spread = by_respondent[0], {}
+        ends = _compute_confidence_set(fewer, prices, changes, ci)[:, 0]
+        errors = np.where(np.abs(median) < limit, _delta_errors(fewer, prices, changes), np.nan)
     table = Table(labels, columns=columns).assign(
         wtp=median,
         wtp_low=ends[0],
@@ -141,6 +126,26 @@ def tabulate_willingness_to_pay(
     if attends is not None:
         table.attrs["attends"] = float(attends.mean(axis=0) @ weights / weights.sum())
     return table
+
+
+def _select_payers(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.ndarray:
+    """Return the weight of each respondent; raise ArgumentError for new respondents."""
+    weights = compute_weights(chooser, people, respondent_weights)
+    if weights is None:
+        raise ArgumentError(
+            "New respondents have no individual willingness to pay; set `people='respondents'`."
+        )
+    return weights
+
+
+def _delta_errors(
+    chooser: "Chooser", prices: TestedPrices, changes: list[LevelChange]
+) -> np.ndarray:
+    """Return standard errors of estimated amounts by the delta method, shape (changes,)."""
+    variances = chooser.delta_covariance(
+        lambda chooser_at: compute_compensations(chooser_at, prices, changes)[..., None]
+    )
+    return np.sqrt(variances[0, :, 0, 0])
 
 
 def _build_individual_figures(
@@ -284,6 +289,11 @@ def list_level_changes(chooser: "Chooser", price: str) -> list[LevelChange]:
                     (levels[level], levels[known_levels[0]]),
                 )
             )
+    if not changes:
+        raise ArgumentError(
+            Argument("price"),
+            f": {price!r} is the only attribute, so there is nothing to pay for; add attributes.",
+        )
     return changes
 
 

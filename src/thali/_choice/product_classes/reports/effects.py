@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import allocating
+from thali._compile.jit import allocating, scalar
 from thali._inference.seeds import spawn_generators
 from thali._inference.threads import call_in_threads
 from thali._people.segments import Preferences, select_segment_draws
@@ -36,7 +36,7 @@ from .choice_kernels import (
     scaled_utility_difference,
     transient_shape,
 )
-from .predict import count_respondent_choices
+from .predict import add_lapse, count_respondent_choices
 
 if TYPE_CHECKING:
     import xarray
@@ -166,6 +166,42 @@ def estimate_level_effects(
 _IMPORTANCE_OCCASIONS = 800  # of all draws
 
 
+@scalar
+def equalise_attribute(
+    draws: Any,
+    d: Any,
+    begin: Any,
+    n: Any,
+    i: Any,
+    level: Any,
+    codes: Any,
+    start: Any,
+    stop: Any,
+    inside: Any,
+    without: Any,
+) -> Any:
+    """Write the membership of rows with one level of attribute i to `without`.
+
+    Returns whether any of the n owned classes uses the attribute. Rows that lack the attribute
+    continue to lack it.
+    """
+    is_used = False
+    for o in range(n):
+        c = draws.first_class[d] + draws.owned_class[begin + o]
+        is_active = draws.active[c, i]
+        is_used = is_used or is_active
+        for row in range(start, stop):
+            without[o, row] = inside[o, row]
+            old_level = codes[row, i]
+            if is_active and old_level >= 0:
+                codes[row, i] = level
+                without[o, row] = contains_product(
+                    draws.active, draws.member, c, draws.offset, codes, row
+                )
+                codes[row, i] = old_level
+    return is_used
+
+
 @allocating
 def count_choices_without_attributes(
     rng: np.random.Generator,
@@ -220,33 +256,11 @@ def count_choices_without_attributes(
                     level = 1
                     if i != inside_attribute:
                         level = codes[draw_design_row(rng, codes, rows, i, 0), i]
-                    touched = False
-                    for o in range(n):
-                        c = draws.first_class[d] + draws.owned_class[begin + o]
-                        uses = draws.active[c, i]
-                        touched = touched or uses
-                        for row in range(start, stop):
-                            without[o, row] = inside[o, row]
-                            kept_level = common[row, i]
-                            if uses and kept_level >= 0:
-                                common[row, i] = level
-                                without[o, row] = contains_product(
-                                    draws.active, draws.member, c, draws.offset, common, row
-                                )
-                                common[row, i] = kept_level
-                    if touched:
-                        add_winner_weights(
-                            without,
-                            sign,
-                            all_classes,
-                            n,
-                            log_value,
-                            value,
-                            start,
-                            stop,
-                            1.0,
-                            total[g, 1 + i],
-                        )
+                    if equalise_attribute(
+                        draws, d, begin, n, i, level, common, start, stop, inside, without
+                    ):
+                        work = (all_classes, n, log_value, value)
+                        add_winner_weights(without, sign, *work, start, stop, 1.0, total[g, 1 + i])
                     else:
                         for row in range(start, stop):
                             total[g, 1 + i, row] += winners[row]
@@ -330,7 +344,6 @@ def simulate_reports(
     pair_index = index_pairs(pairs, len(design.attributes))
     people, tasks = draws.n_respondents, len(design.first_row) - 1
     task_repeats, person_repeats = -(-OCCASIONS // (2 * tasks)), max(1, -(-OCCASIONS // people))
-    alternatives = np.repeat(np.diff(design.first_row), np.diff(design.first_row))
     is_compared_row = np.isin(
         np.repeat(np.arange(tasks), np.diff(design.first_row)),
         np.arange(0, tasks, -(-tasks // _SOME_TASKS)),
@@ -354,7 +367,7 @@ def simulate_reports(
             )
         first_half, second_half = both_halves / task_repeats
         chosen = (first_half + second_half) / 2.0
-        p = (1.0 - draws.lapse) * chosen + draws.lapse / alternatives
+        p = add_lapse(draws, chosen, design.first_row)
         shares = np.bincount(design.row_product, p, len(design.products)) @ matrix / tasks
         count_level_preferences(
             rng, draws, d, *rows, design.inside, *pair_index, person_repeats, room, counts
