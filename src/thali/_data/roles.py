@@ -245,7 +245,8 @@ ALTERNATIVE = Role(
     "alternative",
     "the alternative",
     LABEL,
-    "alternative alternatives alternativeid alt alts altid concept conceptno",
+    "alternative alternatives alternativeid alternativenumber alternativeno alt alts altid altno"
+    " concept conceptno conceptnumber",
     "alternative konzept",
     "alternative concept",
     "alternativa concepto",

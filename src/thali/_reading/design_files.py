@@ -37,7 +37,7 @@ from .table import RawTable, prefix_errors
 
 NONE = "none"  # alternative added if the design has no no-choice option
 ALL_RESPONDENTS = "0"  # version of tasks for all respondents in Sawtooth Software's design files
-_LOOP = re.compile(r"(\d+)_(\D.*)")  # a loop number of Qualtrics, and its question
+_LOOP = re.compile(r"Q?(\d+)_(\D.*)")  # the number of a loop or question, and what is asked
 _RANKING = "ranking"  # a column of rankings as text
 _BETWEEN = re.compile("[>=]")  # options of a ranking as text
 _SERIES = re.compile(r"(.*\D)(\d+)\D*")  # a series of answer columns, one per task
