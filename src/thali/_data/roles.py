@@ -339,7 +339,7 @@ RESULT = Role(
     "result",
     "the result",
     ANSWER,
-    "result ftr fulltimeresult outcome res score",
+    "result ftr fulltimeresult ft outcome res score finalscore",
     "ergebnis resultat",
     "résultat",
     "resultado",
