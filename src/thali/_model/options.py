@@ -297,7 +297,7 @@ CODING = Option(
     PAIRS,
     DATA,
     default="recognised",
-    metavar="VALUE=first|second|tie|missing",
+    metavar="VALUE=left|right|tie|missing",
 )
 OPTION = _column(roles.OPTION, "rankings", " (requires --rank)")
 RANK = _column(roles.RANK, "rankings")
